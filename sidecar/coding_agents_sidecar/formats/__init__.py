@@ -1,0 +1,1 @@
+"""What adapters share, each module named after what it reads."""

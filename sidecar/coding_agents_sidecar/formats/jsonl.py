@@ -1,0 +1,133 @@
+"""One JSON object a line, as living files have it: cut tails, NUL padding, BOM, CRLF, half surrogate pairs, huge lines."""
+
+import errno
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from ..errors import ParseError
+from ..model import Skipped
+from . import text
+
+BLOCK = 1 << 20
+MAX_LINE = 256 << 20
+"""A longer line is skipped: memory stays bounded by one record."""
+
+
+@dataclass(slots=True)
+class Line:
+    """One record.
+
+    Args:
+        record: the JSON object.
+        end: byte offset just after its line's end.
+        whole: the line ended with a newline. A last line without one may still grow.
+    """
+
+    record: dict[str, Any]
+    end: int
+    whole: bool
+
+
+def records(path: str, start: int = 0, block: int = BLOCK) -> Iterator[Line | Skipped]:
+    """Yield the JSON objects of a file from a byte offset on. Blank lines and values that are no objects say nothing.
+
+    A last line that is no JSON is ``Skipped(tail=True)``.
+
+    Raises:
+        ParseError: the file cannot be read.
+    """
+    pending: Skipped | None = None
+    for line, end, whole in lines(path, start, block):
+        stripped = line.strip(b" \t\r\n\x00") if line is not None else b"?"
+        if end and not start and end == len(line or b"") and stripped.startswith(b"\xef\xbb\xbf"):
+            stripped = stripped[3:]
+        if not stripped:
+            if line and b"\x00" in line:
+                if pending:
+                    yield Skipped(pending.reason)
+                pending = Skipped("NUL bytes instead of a record")
+            continue
+        if pending:
+            yield Skipped(pending.reason)
+            pending = None
+        if line is None:
+            pending = Skipped(f"a line of more than {MAX_LINE >> 20} MiB")
+            continue
+        record = load(stripped)
+        if record is None:
+            pending = Skipped("a line that is no JSON")
+        elif isinstance(record, dict):
+            yield Line(record, end, whole)
+    if pending:
+        yield Skipped(pending.reason, tail=True)
+
+
+def lines(path: str, start: int = 0, block: int = BLOCK) -> Iterator[tuple[bytes | None, int, bool]]:
+    """Yield (bytes of the line or ``None`` when it is too long, offset after it, whether a newline ended it)."""
+    try:
+        with open(path, "rb", buffering=0) as file:
+            file.seek(start)
+            parts: list[bytes] = []
+            held = 0
+            position = start
+            while chunk := file.read(block):
+                first = chunk.find(b"\n")
+                if first < 0:
+                    held += len(chunk)
+                    if held <= MAX_LINE:
+                        parts.append(chunk)
+                    else:
+                        parts.clear()
+                    continue
+                head = b"".join([*parts, chunk[: first + 1]]) if held <= MAX_LINE else None
+                position += held + first + 1
+                yield head, position, True
+                begin = first + 1
+                while (found := chunk.find(b"\n", begin)) >= 0:
+                    position += found + 1 - begin
+                    yield chunk[begin : found + 1], position, True
+                    begin = found + 1
+                rest = chunk[begin:]
+                parts, held = ([rest], len(rest)) if rest else ([], 0)
+            if held:
+                yield b"".join(parts) if held <= MAX_LINE else None, position + held, False
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def load(line: bytes) -> Any:
+    """Return the JSON value, or ``None`` when it is none. What orjson refuses and a lenient reader repairs is repaired."""
+    try:
+        return orjson.loads(line)
+    except orjson.JSONDecodeError:
+        pass
+    try:
+        return text.clean_json(json.loads(line.decode("utf-8", "replace"), strict=False))
+    except (ValueError, RecursionError):
+        return None
+
+
+def document(path: str) -> Any:
+    """Return the JSON value a whole file holds, or ``None`` when it holds none.
+
+    Raises:
+        ParseError: the file cannot be read, or is larger than one record may be.
+    """
+    try:
+        with open(path, "rb") as file:
+            data = file.read(MAX_LINE + 1)
+    except OSError as error:
+        raise unreadable(path, error) from error
+    if len(data) > MAX_LINE:
+        raise ParseError(f"{text.path(path)} is larger than {MAX_LINE >> 20} MiB")
+    return load(data.removeprefix(b"\xef\xbb\xbf").strip(b" \t\r\n\x00"))
+
+
+def unreadable(path: str, error: OSError) -> ParseError:
+    """Return the error for a file that cannot be read, in words without content."""
+    reason = error.strerror or errno.errorcode.get(error.errno or 0, type(error).__name__)
+    return ParseError(f"{text.path(path)}: {reason}", transient=True)

@@ -1,0 +1,193 @@
+"""Keeping the rows true: whatever changed, every session that it touches is derived again, in the same transaction."""
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from .database import HOLDING, Database
+from .facts import Facts
+from .lineage import Held, Member, Own, own, owners
+from .rows import HASHED, STORED, derive, row_hash, usage_of
+
+ROW = ", ".join(dict.fromkeys((*HASHED, *STORED, "row_hash", "revision")))
+
+
+@dataclass(slots=True)
+class Changes:
+    """Ids of the sessions that a pass made, changed, and found missing."""
+
+    indexed: set[int] = field(default_factory=set)
+    updated: set[int] = field(default_factory=set)
+    missing: set[int] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class Best:
+    """The reading that stands for a session: not gone before gone, then the preference of ``model.Start``."""
+
+    reading: int
+    facts: Facts
+    gone: bool
+    source: tuple[bytes, int]
+
+
+class Deriver:
+    """Derives the rows of the sessions that a transaction touched."""
+
+    def __init__(self, ledger: Database, changes: Changes, now: float | None = None) -> None:
+        self.ledger = ledger
+        self.db = ledger.db
+        self.changes = changes
+        self.now = time.time() if now is None else now
+        self.best: dict[int, Best] = {}
+
+    def run(self, touched: Iterable[int]) -> None:
+        """Derive these sessions and all that share responses with them, however indirectly."""
+        queue = set(touched)
+        for session in list(queue):
+            queue |= self.choose(session)
+        done: set[int] = set()
+        for session in sorted(queue):
+            if session not in done:
+                family = self.family(session)
+                done |= family
+                self.derive(family)
+
+    def choose(self, session: int) -> set[int]:
+        """Let the best reading stand for a session; return the sessions that shared responses with the one before."""
+        before = self.db.execute("SELECT reading FROM session WHERE id = ?", (session,)).fetchone()[0]
+        best = self.load(session)
+        if best is None or best.reading == before:
+            return set()
+        touched = self.partners(before) if before else set()
+        self.db.execute("UPDATE session SET reading = ? WHERE id = ?", (best.reading, session))
+        return touched
+
+    def load(self, session: int) -> Best | None:
+        """Return the best reading of a session; ``None`` for one that only WordPress remembers."""
+        if session in self.best:
+            return self.best[session]
+        found = []
+        rows = self.db.execute(
+            "SELECT r.id, r.facts, r.gone, s.path, s.mtime FROM reading r JOIN source s ON s.id = r.source WHERE r.session = ?",
+            (session,),
+        )
+        for reading, blob, gone, path, mtime in rows:
+            facts = Facts.load(blob)
+            found.append(
+                ((not gone, facts.preference, facts.messages, mtime, path), Best(reading, facts, bool(gone), (path, mtime)))
+            )
+        if not found:
+            return None
+        self.best[session] = max(found, key=lambda one: one[0])[1]
+        return self.best[session]
+
+    def partners(self, reading: int) -> set[int]:
+        """Return the sessions that hold a response of this reading."""
+        rows = self.db.execute(
+            "SELECT DISTINCT s.id FROM holding h JOIN holding o ON o.key = h.key AND o.reading <> h.reading"
+            " JOIN session s ON s.reading = o.reading WHERE h.reading = ?",
+            (reading,),
+        )
+        return {row[0] for row in rows}
+
+    def family(self, session: int) -> set[int]:
+        """Return the session and all that share responses with it, however indirectly."""
+        family, queue = set(), [session]
+        while queue:
+            one = queue.pop()
+            if one not in family:
+                family.add(one)
+                best = self.load(one)
+                queue.extend(self.partners(best.reading) - family if best else ())
+        return family
+
+    def derive(self, family: set[int]) -> None:
+        """Derive the rows of one family."""
+        if len(family) == 1:
+            for session in family:
+                self.write(session, None, {})
+            return
+        members = {session: self.member(session) for session in family}
+        owner = owners(members)
+        names = {member.id: member.name[0] for member in members.values()}
+        for session in sorted(family):
+            self.write(session, own(members[session], owner), names)
+
+    def member(self, session: int) -> Member:
+        """Return a session with everything that decides about ownership."""
+        best = self.best[session]
+        name = self.db.execute("SELECT session_id, origin FROM session WHERE id = ?", (session,)).fetchone()
+        rows = self.db.execute(
+            f"SELECT {HOLDING} FROM holding WHERE reading = ? ORDER BY position",
+            (best.reading,),
+        )
+        held = [
+            Held(key, position, at, next_time, turns, model, bool(used), list(amounts))
+            for key, position, at, next_time, turns, model, used, *amounts in rows
+        ]
+        return Member(session, name, best.facts.birth(), best.facts.opening, self.ancestors(session), held)
+
+    def ancestors(self, session: int) -> frozenset[int]:
+        """Return the sessions that this one explicitly descends from, looked up by native id in its own store first."""
+        found: set[int] = set()
+        while True:
+            best = self.load(session)
+            row = None
+            if best and best.facts.parent:
+                row = self.db.execute(
+                    "SELECT p.id FROM session c JOIN session p ON p.runtime = c.runtime AND p.session_id = ? WHERE c.id = ?"
+                    " ORDER BY p.origin <> c.origin, p.origin LIMIT 1",
+                    (best.facts.parent, session),
+                ).fetchone()
+            if row is None or row[0] in found:
+                return frozenset(found)
+            session = row[0]
+            found.add(session)
+
+    def write(self, session: int, owned: Own | None, names: dict[int, str]) -> None:
+        """Store the row of a session if it differs, with a new revision where WordPress would see it."""
+        best = self.load(session)
+        if best is None:
+            return
+        columns = dict(
+            zip(ROW.split(", "), self.db.execute(f"SELECT {ROW} FROM session WHERE id = ?", (session,)).fetchone(), strict=True)
+        )
+        usage = usage_of(best.facts, owned)
+        row = {**columns, **derive(best.facts, owned, usage, best.source, best.gone, self.now)}
+        if row["parent_id"] is None and owned and owned.parent is not None:
+            row["parent_id"] = names[owned.parent]
+        row["row_hash"] = row_hash(row)
+        self.db.execute("DELETE FROM usage WHERE session = ?", (session,))
+        self.db.executemany(
+            "INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [(session, *slot, *amounts) for slot, amounts in sorted(usage.items())],
+        )
+        if row == columns:
+            return
+        if any(row[name] != columns[name] for name in ("row_hash", "file_mtime", "cost", "cost_source")):
+            row["revision"] = self.ledger.next_revision()
+        self.note(session, columns, row)
+        names_to_set = [*STORED, "row_hash", "revision"]
+        assignments = ", ".join(f"{name} = ?" for name in names_to_set)
+        self.db.execute(f"UPDATE session SET {assignments} WHERE id = ?", (*(row[name] for name in names_to_set), session))
+
+    def note(self, session: int, before: dict[str, Any], after: dict[str, Any]) -> None:
+        """Remember what happened to a session, for the report."""
+        if before["revision"] is None:
+            self.changes.indexed.add(session)
+        elif before["row_hash"] != after["row_hash"] and session not in self.changes.indexed:
+            (self.changes.missing if after["status"] == "missing" else self.changes.updated).add(session)
+            (self.changes.updated if after["status"] == "missing" else self.changes.missing).discard(session)
+
+
+def close_settled(ledger: Database, changes: Changes, runtimes: Iterable[str], now: float) -> None:
+    """End the sessions that nobody has written to for long enough; the clock alone does it, no file is opened."""
+    marks = list(runtimes)
+    holes = ", ".join("?" * len(marks))
+    with ledger.transaction():
+        due = ledger.db.execute(
+            f"SELECT id FROM session WHERE settles_at <= ? AND runtime IN ({holes})", (now, *marks)
+        ).fetchall()
+        Deriver(ledger, changes, now).run(row[0] for row in due)

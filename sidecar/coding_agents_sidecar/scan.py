@@ -1,0 +1,134 @@
+"""Reading one source, whole or from where the last reading stopped. Runs in worker processes; touches no ledger."""
+
+import hashlib
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from . import registry
+from .adapter import Adapter, Source
+from .errors import ParseError
+from .fold import VERSION, Fold, Holding, Reading, Stale
+from .model import Checkpoint
+
+EDGE = 4096
+"""Bytes at the head and before the offset whose hash must be unchanged for a source to be resumed."""
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Resume:
+    """Where an earlier reading stopped.
+
+    Args:
+        blob: as ``Scan.checkpoint``.
+        known: the holdings of the source's sessions in the ledger, by native session id.
+    """
+
+    blob: bytes
+    known: dict[str, list[Holding]]
+
+
+@dataclass(slots=True)
+class Scan:
+    """What reading a source brought.
+
+    Args:
+        readings: its sessions.
+        checkpoint: where to go on when the source has grown; ``None`` when it must be read from its start.
+        skipped: records that could not be read and belong to no session.
+        code: error code when the source as a whole could not be read, with ``message``.
+        transient: trying again may help although the source does not change.
+    """
+
+    readings: list[Reading] = field(default_factory=list)
+    checkpoint: bytes | None = None
+    skipped: int = 0
+    code: str | None = None
+    message: str | None = None
+    transient: bool = False
+
+
+def version(adapter: Adapter) -> str:
+    """Return the version under which a source is read; another one means it must be read again."""
+    return f"{VERSION}.{adapter.version}"
+
+
+def scan(adapter: Adapter, source: Source, resume: Resume | None) -> Scan:
+    """Read a source; a source that cannot be read is a result, not an exception."""
+    try:
+        fold = resumed(adapter, source, resume) if resume else None
+        if fold is None:
+            fold = Fold(adapter.name).run(adapter.events(source))
+        readings = fold.readings()
+        result = Scan(readings, skipped=fold.skipped - sum(reading.skipped for reading in readings))
+        if fold.checkpoint:
+            result.checkpoint = pack(source.path, fold.checkpoint, fold.state)
+        return result
+    except ParseError as error:
+        return Scan(code=error.code, message=str(error), transient=error.transient)
+    except Exception as error:
+        log.exception("adapter failed", extra={"runtime": adapter.name})
+        return Scan(code="INTERNAL_ERROR", message=f"the {adapter.name} adapter failed with {type(error).__name__}")
+
+
+def scan_named(name: str, source: Source, resume: Resume | None, plugins: bool) -> Scan:
+    """Read a source in another process, which finds the adapter by its name."""
+    return scan(registry.load(plugins).get(name), source, resume)
+
+
+def each(adapter: Adapter, source: Source, changed: set[str], total: int) -> Iterator[Reading]:
+    """Yield the changed sessions of a source of many; one by one while they are few, else in one go.
+
+    Raises:
+        ParseError: the source as a whole cannot be read.
+    """
+    if len(changed) * 4 < total:
+        for session_id in sorted(changed):
+            yield from Fold(adapter.name).run(adapter.events(source, session_id)).readings()
+        return
+    for fold in Fold(adapter.name).sessions_of(adapter.events(source)):
+        if fold.start.session_id in changed:
+            reading = fold.reading()
+            if reading:
+                yield reading
+
+
+def resumed(adapter: Adapter, source: Source, resume: Resume) -> Fold | None:
+    """Return the fold over what was appended, or ``None`` when the source is not a longer form of what was read."""
+    offset, edges, state, fold_state = orjson.loads(resume.blob)
+    try:
+        if edges != edge_hash(source.path, offset):
+            return None
+        fold = Fold(adapter.name).restore(fold_state, resume.known)
+        return fold.run(adapter.events(source, None, Checkpoint(offset, state)))
+    except (Stale, OSError):
+        return None
+
+
+def pack(path: str, checkpoint: Checkpoint, state: Any) -> bytes | None:
+    """Return a checkpoint as bytes, with a hash that tells whether the bytes before it are still the same."""
+    try:
+        return orjson.dumps([checkpoint.offset, edge_hash(path, checkpoint.offset), checkpoint.state, state])
+    except (OSError, TypeError):
+        return None
+
+
+def edge_hash(path: str, offset: int) -> str:
+    """Return the hash over the first bytes and those before an offset.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    with open(path, "rb", buffering=0) as file:
+        head = file.read(min(EDGE, offset))
+        start = max(0, offset - EDGE)
+        file.seek(start)
+        tail = file.read(offset - start)
+    if len(tail) < offset - start:
+        return "shorter"
+    return hashlib.blake2b(head + tail, digest_size=16).hexdigest()
