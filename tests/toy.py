@@ -1,6 +1,6 @@
 """The smallest runtime there could be, for tests of what all runtimes share.
 
-    ~/.toy/<id>.jsonl, ~/.toy2/<id>.jsonl      one record a line: {"role", "key", "t", "text", "tokens", "model", "parent"}
+~/.toy/<id>.jsonl, ~/.toy2/<id>.jsonl      one record a line: {"role", "key", "t", "text", "tokens", "model", "parent"}
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,6 @@ class Toy(Adapter):
     title = "Toy"
     evidence = "made for the tests"
     stores = (Root("~/.toy"), Root("~/.toy2"))
-    block = jsonl.BLOCK
 
     def discover(self, root: Root) -> Iterator[Source | places.Unlisted]:
         for found in places.walk(root.path, lambda name: name.endswith(".jsonl")):
@@ -25,7 +24,7 @@ class Toy(Adapter):
     def events(self, source: Source, session_id: str | None = None, resume: Checkpoint | None = None) -> Iterator[Event]:
         yield Start(Path(source.path).stem)
         offset = resume.offset if resume else 0
-        for line in jsonl.records(source.path, offset, self.block):
+        for line in jsonl.records(source.path, offset):
             if isinstance(line, Skipped):
                 if line.tail:
                     yield Checkpoint(offset)
@@ -51,10 +50,17 @@ def record_events(record: dict[str, object]) -> Iterator[Event]:
         case "user":
             yield Message("user", time, content=fields.text(record, "text") or "")
         case "assistant":
-            yield Message("assistant", time, key=key, content=fields.text(record, "text") or "", model=fields.text(record, "model"))
+            yield Message(
+                "assistant", time, key=key, content=fields.text(record, "text") or "", model=fields.text(record, "model")
+            )
             tokens = fields.rows(record, "tokens")
             if tokens:
-                yield Usage(Tokens(fields.count(tokens, 0), fields.count(tokens, 1)), key=key, model=fields.text(record, "model"), time=time)
+                yield Usage(
+                    Tokens(fields.count(tokens, 0), fields.count(tokens, 1)),
+                    key=key,
+                    model=fields.text(record, "model"),
+                    time=time,
+                )
         case _:
             if time is not None:
                 yield Seen(time)

@@ -98,3 +98,18 @@ class Adapter(ABC):
             ParseError: as in ``events``.
         """
         return None
+
+    def title_files(self, root: Root) -> tuple[str, ...]:
+        """Return the files in which the runtime keeps titles apart from the sessions below a root; empty when there are none.
+
+        They are no sources: when they change, titles change and no session is read. The first one names them.
+        """
+        return ()
+
+    def titles(self, root: Root) -> dict[str, str]:
+        """Return native id -> title as these files have it.
+
+        Raises:
+            ParseError: they cannot be read; what was read before stays.
+        """
+        return {}

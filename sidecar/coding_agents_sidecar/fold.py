@@ -4,10 +4,9 @@ The fold is incremental: its state at a checkpoint can be stored, and a later fo
 before had just been seen. ``transcript`` builds the messages on top of the same class, so the two cannot disagree.
 """
 
-import hashlib
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import astuple, dataclass, field, fields, replace
+from dataclasses import astuple, fields, replace
 from typing import Any
 
 from .errors import InternalError
@@ -26,87 +25,18 @@ from .model import (
     Tokens,
     Usage,
 )
+from .reading import Amounts, Holding, Reading, add, key_hash, larger, quarter
 
 VERSION = 1
 """Raise it when the same events would give other sessions: every source is then read again."""
-
-QUARTER = 900
-"""Usage is kept by quarter hour: every time zone's days begin on one."""
 
 TITLE_LENGTH = 100
 MAX_PROMPTS = 64
 PARTS = tuple(part.name for part in fields(Tokens))
 
-Amounts = list[int | None]
-"""The parts of ``Tokens`` in order, then micro-dollars; ``None`` where unknown."""
-
 
 class Stale(Exception):
     """What was appended changes what was said before: the source must be read from its start."""
-
-
-@dataclass(slots=True)
-class Holding:
-    """A session holds an API response, its own or a copied one.
-
-    Args:
-        key: 16-byte hash of runtime and native key.
-        position: index of its message in the session, abandoned ones counted too.
-        time: of the response.
-        next_time: of the first record after it; the start of the session's own part when this is its last copied response.
-        turns: ``user`` messages of the conversation up to it.
-    """
-
-    key: bytes
-    position: int
-    time: float | None = None
-    next_time: float | None = None
-    turns: int = 0
-    model: str | None = None
-    amounts: Amounts = field(default_factory=lambda: [None] * 6)
-    used: bool = False
-
-
-@dataclass(slots=True)
-class Reading:
-    """What one source says of one session.
-
-    Args:
-        ending: how it stands once nobody writes to it any more.
-        torn: its last record is damaged or not written to its end.
-        usage: (quarter hour as Unix seconds, model) -> amounts, over all responses held, copied ones included.
-        keyless: the part of ``usage`` that has no holdings.
-        holdings: all, or those new and changed since the checkpoint when ``resumed``.
-    """
-
-    start: Start
-    info: Info
-    title: str | None
-    model: str | None
-    message_count: int
-    turn_count: int
-    first_time: float | None
-    opening_time: float | None
-    last_time: float | None
-    ending: Ending
-    torn: bool
-    skipped: int
-    usage: dict[tuple[int, str], Amounts]
-    keyless: dict[tuple[int, str], Amounts]
-    holdings: list[Holding]
-    resumed: bool
-
-
-def key_hash(runtime: str, key: str) -> bytes:
-    """Return the hash under which the ledger knows a response."""
-    return hashlib.blake2b(f"{runtime}\0{key}".encode("utf-8", "surrogatepass"), digest_size=16).digest()
-
-
-def add(total: Amounts, more: Amounts) -> None:
-    """Add amounts in place; unknown stays unknown until something is known."""
-    for index, value in enumerate(more):
-        if value is not None:
-            total[index] = (total[index] or 0) + value
 
 
 class SessionFold:
@@ -227,7 +157,7 @@ class SessionFold:
 
     def use(self, event: Usage) -> None:
         """Add what a response used; what the same response reported before is replaced part by part by the larger value."""
-        if event.model:
+        if event.model and not event.aside:
             self.model = event.model
         new: Amounts = [*astuple(event.tokens), None if event.cost_usd is None else round(event.cost_usd * 1_000_000)]
         if event.key is None:
@@ -445,16 +375,6 @@ class Fold:
             self.sessions[session.start.session_id] = session
         self.current = self.sessions.get(state["current"])
         return self
-
-
-def larger(old: int | None, new: int | None) -> int | None:
-    """Return the larger of two counts, unknown being less than any."""
-    return old if new is None else new if old is None else max(old, new)
-
-
-def quarter(time: float) -> int:
-    """Return the start of the quarter hour a time lies in, as Unix seconds."""
-    return int(time // QUARTER) * QUARTER
 
 
 def plain(content: str | list[Any]) -> str:

@@ -10,8 +10,9 @@ from . import scan, workers
 from .adapter import Adapter, Root, Source
 from .config import Settings
 from .errors import ParseError
-from .formats import text
+from .formats import places, text
 from .formats.places import Stamp
+from .ledger import titles
 from .ledger.database import Database
 from .ledger.derive import Changes, Deriver, close_settled
 from .ledger.store import Known, Store
@@ -124,8 +125,11 @@ class Pass:
             if state == "unreadable":
                 self.fail(adapter, root.path, "the folder cannot be listed")
             if state != "listed":
+                # It may lie below another root: that it is away is evidence of nothing all the same.
+                listing.unlisted.append(root.path)
                 continue
             listing.roots.append(root.path)
+            self.entitle(adapter, root)
             for found in adapter.discover(root):
                 if not isinstance(found, Source):
                     listing.unlisted.append(found.path)
@@ -134,6 +138,24 @@ class Pass:
                     listing.seen.add(found.path)
                     self.compare(adapter, found, known.get(os.fsencode(found.path)), listing)
         return listing
+
+    def entitle(self, adapter: Adapter, root: Root) -> None:
+        """Take over the titles that the runtime keeps apart from its sessions, if they have changed."""
+        files = adapter.title_files(root)
+        if not files:
+            return
+        looked = time.time()
+        try:
+            stamp = places.stamp("", files)
+            if stamp is None or (not self.full and stamp.value == titles.stamp(self.ledger, adapter.name, files[0])):
+                return
+            found = adapter.titles(root)
+        except (OSError, ParseError):
+            return
+        with self.ledger.transaction():
+            value = "" if is_fresh(stamp, looked) else stamp.value
+            touched = titles.replace(self.ledger, adapter.name, files[0], value, found)
+            Deriver(self.ledger, self.changes).run(touched)
 
     def compare(self, adapter: Adapter, source: Source, known: Known | None, listing: Listing) -> None:
         """Decide by its stamp whether a source must be read."""
@@ -228,9 +250,7 @@ class Pass:
 
     def finish(self, task: Task, source_id: int, result: scan.Scan) -> None:
         """Note the stamp under which a source was read; without one it is looked at again."""
-        grain = COARSE_GRAIN if task.stamp.changed_ns % 1_000_000_000 == 0 else FINE_GRAIN
-        fresh = task.looked - task.stamp.changed_ns / 1e9 < grain
-        again = fresh or (result.code is not None and result.transient)
+        again = is_fresh(task.stamp, task.looked) or (result.code is not None and result.transient)
         self.store.finish(source_id, "" if again else task.stamp.value, scan.version(task.adapter), result)
 
     def lose(self, adapter: Adapter, listing: Listing) -> None:
@@ -256,6 +276,12 @@ def in_batches(results: Iterable[tuple[Task, scan.Scan]]) -> Iterator[list[tuple
             batch = []
     if batch:
         yield batch
+
+
+def is_fresh(stamp: Stamp, looked: float) -> bool:
+    """Return whether a file may have been written once more under the same stamp after it was looked at."""
+    grain = COARSE_GRAIN if stamp.changed_ns % 1_000_000_000 == 0 else FINE_GRAIN
+    return looked - stamp.changed_ns / 1e9 < grain
 
 
 def mtime(stamp: Stamp) -> int:

@@ -135,6 +135,7 @@ class Usage:
             ``None``: usage without an identity, it is added.
         cost_usd: native cost of the response.
         time: when it was used; the day in reports.
+        aside: a request beside the conversation (a title, a warm cache): its model is not the session's.
     """
 
     tokens: Tokens
@@ -142,6 +143,7 @@ class Usage:
     model: str | None = None
     time: float | None = None
     cost_usd: float | None = None
+    aside: bool = False
 
 
 @dataclass(slots=True)

@@ -11,8 +11,9 @@ import orjson
 from . import registry
 from .adapter import Adapter, Source
 from .errors import ParseError
-from .fold import VERSION, Fold, Holding, Reading, Stale
+from .fold import VERSION, Fold, Stale
 from .model import Checkpoint
+from .reading import Holding, Reading
 
 EDGE = 4096
 """Bytes at the head and before the offset whose hash must be unchanged for a source to be resumed."""
@@ -66,7 +67,10 @@ def scan(adapter: Adapter, source: Source, resume: Resume | None) -> Scan:
             fold = Fold(adapter.name).run(adapter.events(source))
         readings = fold.readings()
         result = Scan(readings, skipped=fold.skipped - sum(reading.skipped for reading in readings))
-        if fold.checkpoint:
+        rows = {reading.start.session_id for reading in readings}
+        # What a session without a row holds does not come into the ledger, so it could not be taken up from there.
+        unkept = any(session.holdings for name, session in fold.sessions.items() if name not in rows)
+        if fold.checkpoint and not unkept:
             result.checkpoint = pack(source.path, fold.checkpoint, fold.state)
         return result
     except ParseError as error:

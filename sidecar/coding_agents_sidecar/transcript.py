@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from .fold import Fold, SessionFold, key_hash
+from .fold import Fold, SessionFold
 from .formats import text
 from .model import Message, Start, Tokens, ToolCall, Usage
+from .reading import key_hash
 
 Document = dict[str, Any]
 
@@ -37,19 +38,18 @@ class SessionTranscript(SessionFold):
 
     def use(self, event: Usage) -> None:
         super().use(event)
-        if event.key is None:
-            target = next((one for one in reversed(self.documents) if one["role"] == "assistant"), None)
-            if target is not None:
-                target.setdefault("tokens", token_document(event.tokens))
-                if event.cost_usd is not None:
-                    target.setdefault("cost", event.cost_usd)
-            return
-        digest = key_hash(self.runtime, event.key)
+        digest = key_hash(self.runtime, event.key) if event.key else b""
         if digest in self.by_key:
             amounts = self.holdings[digest].amounts
             self.by_key[digest]["tokens"] = token_document(Tokens(*amounts[:5]))
             if amounts[5] is not None:
                 self.by_key[digest]["cost"] = amounts[5] / 1_000_000
+            return
+        target = next((one for one in reversed(self.documents) if one["role"] == "assistant"), None)
+        if target is not None and not event.aside:
+            target.setdefault("tokens", token_document(event.tokens))
+            if event.cost_usd is not None:
+                target.setdefault("cost", event.cost_usd)
 
     def document(self, event: Message, position: int) -> Document:
         """Return the document of a new message."""

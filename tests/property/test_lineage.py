@@ -20,10 +20,10 @@ OLD = 1_700_000_000
 
 
 @st.composite
-def families(draw: st.DrawFn) -> dict[str, list[Record]]:
+def families(draw: Any) -> dict[str, list[Record]]:
     """Sessions of which some begin as copies of others: chains, stars, copies of copies, with and without a parent link."""
     count = draw(st.integers(2, 5))
-    names = draw(st.permutations([f"s{number}" for number in range(count)]))
+    names: list[str] = draw(st.permutations([f"s{number}" for number in range(count)]))
     sessions: dict[str, list[Record]] = {}
     clock = OLD
     for index, name in enumerate(names):
@@ -55,11 +55,12 @@ def rows(home: Path, ledger_path: Path) -> list[tuple[Any, ...]]:
     """Return the rows of a ledger, but for what differs between two ledgers by nature."""
     db = sqlite3.connect(ledger_path)
     found = db.execute(
-        "SELECT session_id, project_path, started_at, ended_at, last_activity_at, message_count, turn_count, token_total, input_tokens,"
+        "SELECT session_id, started_at, ended_at, last_activity_at, message_count, turn_count, token_total, input_tokens,"
         " output_tokens, status, parent_id, inherited, row_hash FROM session WHERE revision IS NOT NULL ORDER BY session_id"
     ).fetchall()
     usage = db.execute(
-        "SELECT s.session_id, u.quarter, u.model, u.input, u.output FROM usage u JOIN session s ON s.id = u.session ORDER BY 1, 2, 3"
+        "SELECT s.session_id, u.quarter, u.model, u.input, u.output FROM usage u JOIN session s ON s.id = u.session"
+        " ORDER BY 1, 2, 3"
     ).fetchall()
     db.close()
     return found + usage
@@ -82,7 +83,9 @@ def write(home: Path, name: str, records: list[Record]) -> None:
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(family=families(), seed=st.integers(0, 2**32))
-def test_any_order_and_any_split_give_the_rows_of_one_full_pass(tmp_path_factory: Any, family: dict[str, list[Record]], seed: int) -> None:
+def test_any_order_and_any_split_give_the_rows_of_one_full_pass(
+    tmp_path_factory: Any, family: dict[str, list[Record]], seed: int
+) -> None:
     base = tmp_path_factory.mktemp("law")
     home = base / "home"
     for name, records in family.items():

@@ -10,8 +10,10 @@ import orjson
 
 from ..errors import ParseError
 from ..model import Skipped
-from . import text
+from . import packed, text
 
+BOM = b"\xef\xbb\xbf"
+BLANK = b" \t\r\n\x00"
 BLOCK = 1 << 20
 MAX_LINE = 256 << 20
 """A longer line is skipped: memory stays bounded by one record."""
@@ -32,7 +34,7 @@ class Line:
     whole: bool
 
 
-def records(path: str, start: int = 0, block: int = BLOCK) -> Iterator[Line | Skipped]:
+def records(path: str, start: int = 0, block: int | None = None) -> Iterator[Line | Skipped]:
     """Yield the JSON objects of a file from a byte offset on. Blank lines and values that are no objects say nothing.
 
     A last line that is no JSON is ``Skipped(tail=True)``.
@@ -41,10 +43,8 @@ def records(path: str, start: int = 0, block: int = BLOCK) -> Iterator[Line | Sk
         ParseError: the file cannot be read.
     """
     pending: Skipped | None = None
-    for line, end, whole in lines(path, start, block):
-        stripped = line.strip(b" \t\r\n\x00") if line is not None else b"?"
-        if end and not start and end == len(line or b"") and stripped.startswith(b"\xef\xbb\xbf"):
-            stripped = stripped[3:]
+    for line, end, whole in lines(path, start, block or BLOCK):
+        stripped = b"?" if line is None else line.strip(BLANK).removeprefix(BOM)
         if not stripped:
             if line and b"\x00" in line:
                 if pending:
@@ -58,7 +58,7 @@ def records(path: str, start: int = 0, block: int = BLOCK) -> Iterator[Line | Sk
             pending = Skipped(f"a line of more than {MAX_LINE >> 20} MiB")
             continue
         record = load(stripped)
-        if record is None:
+        if record is None and stripped != b"null":
             pending = Skipped("a line that is no JSON")
         elif isinstance(record, dict):
             yield Line(record, end, whole)
@@ -66,10 +66,10 @@ def records(path: str, start: int = 0, block: int = BLOCK) -> Iterator[Line | Sk
         yield Skipped(pending.reason, tail=True)
 
 
-def lines(path: str, start: int = 0, block: int = BLOCK) -> Iterator[tuple[bytes | None, int, bool]]:
+def lines(path: str, start: int, block: int) -> Iterator[tuple[bytes | None, int, bool]]:
     """Yield (bytes of the line or ``None`` when it is too long, offset after it, whether a newline ended it)."""
     try:
-        with open(path, "rb", buffering=0) as file:
+        with packed.opened(path) as file:
             file.seek(start)
             parts: list[bytes] = []
             held = 0
@@ -97,6 +97,8 @@ def lines(path: str, start: int = 0, block: int = BLOCK) -> Iterator[tuple[bytes
                 yield b"".join(parts) if held <= MAX_LINE else None, position + held, False
     except OSError as error:
         raise unreadable(path, error) from error
+    except packed.ERRORS as error:
+        raise ParseError(f"{text.path(path)} is no whole compressed file") from error
 
 
 def load(line: bytes) -> Any:
@@ -124,7 +126,7 @@ def document(path: str) -> Any:
         raise unreadable(path, error) from error
     if len(data) > MAX_LINE:
         raise ParseError(f"{text.path(path)} is larger than {MAX_LINE >> 20} MiB")
-    return load(data.removeprefix(b"\xef\xbb\xbf").strip(b" \t\r\n\x00"))
+    return load(data.removeprefix(BOM).strip(BLANK))
 
 
 def unreadable(path: str, error: OSError) -> ParseError:

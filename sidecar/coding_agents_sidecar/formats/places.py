@@ -137,6 +137,15 @@ def walk(root: str, wanted: Callable[[str], bool], depth: int = 64) -> Iterator[
                 yield entry.path
 
 
+def folders(path: str) -> list[str]:
+    """Return the names of the folders in a folder, sorted; none when it cannot be listed."""
+    try:
+        with os.scandir(path) as listing:
+            return sorted(entry.name for entry in listing if entry.is_dir())
+    except OSError:
+        return []
+
+
 def _may_follow(entry: "os.DirEntry[str]", folder: str, real_root: str) -> bool:
     try:
         if not folder and entry.is_dir():
@@ -144,7 +153,8 @@ def _may_follow(entry: "os.DirEntry[str]", folder: str, real_root: str) -> bool:
         target = os.path.realpath(entry.path)
     except OSError:
         return False
-    return target.startswith(real_root + os.sep)
+    # A link to itself leads nowhere, and asking what it is would fail.
+    return target.startswith(real_root + os.sep) and os.path.exists(target)
 
 
 def _is_regular(entry: "os.DirEntry[str]") -> bool:

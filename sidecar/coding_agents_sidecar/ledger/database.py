@@ -5,6 +5,7 @@ reading   what one source says of one session
 session   one row a session, derived from its best reading and from who owns the responses it holds
 holding   a reading holds an API response; ownership is computed, never stored
 usage     own usage of a session by quarter hour and model
+title     what a runtime calls a session in a file apart from it
 """
 
 import fcntl
@@ -18,7 +19,7 @@ from typing import Any
 
 from ..errors import IndexUnavailable, Timeout, VersionMismatch
 
-VERSION = 1
+VERSION = 2
 AMOUNTS = "input, output, cache_read, cache_write, reasoning, cost"
 HOLDING = f"key, position, time, next_time, turns, model, used, {AMOUNTS}"
 
@@ -107,6 +108,13 @@ CREATE TABLE usage (
   model TEXT NOT NULL,
   {AMOUNTS.replace(",", " INTEGER,")} INTEGER,
   PRIMARY KEY (session, quarter, model)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE title (
+  runtime TEXT NOT NULL,
+  session_id TEXT NOT NULL,
+  store BLOB NOT NULL,
+  title TEXT NOT NULL,
+  PRIMARY KEY (runtime, session_id, store)
 ) STRICT, WITHOUT ROWID;
 """
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from . import titles
 from .database import HOLDING, Database
 from .facts import Facts
 from .lineage import Held, Member, Own, own, owners
@@ -156,6 +157,7 @@ class Deriver:
         )
         usage = usage_of(best.facts, owned)
         row = {**columns, **derive(best.facts, owned, usage, best.source, best.gone, self.now)}
+        row["title"] = titles.of(self.ledger, session) or row["title"]
         if row["parent_id"] is None and owned and owned.parent is not None:
             row["parent_id"] = names[owned.parent]
         row["row_hash"] = row_hash(row)

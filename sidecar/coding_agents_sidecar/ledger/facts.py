@@ -5,9 +5,9 @@ from typing import Any
 
 import orjson
 
-from ..fold import Amounts, Reading
 from ..formats import text
 from ..model import Ending, Kind
+from ..reading import Amounts, Reading
 
 Slots = list[list[Any]]
 """Usage as rows: quarter hour, model, then the amounts."""

@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ..fold import Amounts, add, quarter
+from ..reading import Amounts, add, quarter
 
 
 @dataclass(slots=True)

@@ -6,8 +6,8 @@ from typing import Any
 
 import orjson
 
-from ..fold import Amounts, add
 from ..formats import text
+from ..reading import Amounts, add
 from .facts import Facts
 from .lineage import Own
 
@@ -104,8 +104,8 @@ def standing(facts: Facts, gone: bool, last: int, written: int, now: float) -> t
         return "missing", None
     if facts.archived:
         return "archived", None
-    # A time in the future is a wrong clock, not activity to come.
-    settles_at = min(max(last, written), now) + ACTIVE_SECONDS
+    # A time far in the future is a wrong clock, not activity to come.
+    settles_at = max((time for time in (last, written) if time <= now + ACTIVE_SECONDS), default=0) + ACTIVE_SECONDS
     if settles_at > now:
         return "active", settles_at
     return ("truncated" if facts.torn else facts.ending), None

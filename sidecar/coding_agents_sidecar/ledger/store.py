@@ -4,8 +4,8 @@ import os
 from dataclasses import dataclass
 
 from ..adapter import Source
-from ..fold import Holding, Reading
 from ..formats import text
+from ..reading import Holding, Reading
 from ..scan import Resume, Scan
 from .database import HOLDING, Database
 from .facts import Facts
@@ -41,7 +41,8 @@ class Store:
         """Return where the last reading of a source stopped; ``None`` when its holdings are not those of the checkpoint."""
         # A session that is gone keeps what it held, which a checkpoint made after its end knows nothing of.
         blob = self.db.execute(
-            "SELECT checkpoint FROM source WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM reading WHERE source = ?1 AND gone)", (known.id,)
+            "SELECT checkpoint FROM source WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM reading WHERE source = ?1 AND gone)",
+            (known.id,),
         ).fetchone()
         if blob is None or blob[0] is None:
             return None
