@@ -1,0 +1,1 @@
+"""What only Claude Code and the runtimes that store sessions as it does have in theirs."""

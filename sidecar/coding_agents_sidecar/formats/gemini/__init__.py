@@ -1,0 +1,1 @@
+"""Session files of Gemini CLI and the programs made from it."""

@@ -1,0 +1,1 @@
+"""What OpenClaw stores, in its three forms: files, a database, and JSON documents."""

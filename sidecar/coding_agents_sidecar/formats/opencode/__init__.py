@@ -1,0 +1,1 @@
+"""What OpenCode and the runtimes built on it store, read once for all of them."""

@@ -1,0 +1,1 @@
+"""What Pi and the runtimes built on it store, read once for all of them."""
