@@ -73,6 +73,18 @@ class Home:
         os.utime(path, (started + 6, started + 6))
         return path
 
+    def lay_agent(self, agent_id: str = "a1b2c3d4") -> Path:
+        """Write a sub-agent that the session started; return its file."""
+        path = self.project / SESSION / "subagents" / f"agent-{agent_id}.jsonl"
+        path.parent.mkdir(parents=True)
+        prompt = {"role": "user", "content": "Look at the plugins."}
+        done = answer(f"msg_{agent_id}", {"type": "text", "text": "Looked."}, [1, 2, 3, 4])
+        path.write_text(
+            record(SESSION, STARTED, "user", 4, "s1", None, prompt) + record(SESSION, STARTED, "assistant", 5, "s2", "s1", done)
+        )
+        os.utime(path, (STARTED + 5, STARTED + 5))
+        return path
+
     def environment(self, more: Mapping[str, str] | None = None) -> dict[str, str]:
         """Return an environment with nothing of the caller's but the way to the program."""
         return {

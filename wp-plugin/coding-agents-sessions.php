@@ -35,6 +35,7 @@ register_activation_hook(
 	__FILE__,
 	static function (): void {
 		Table::upgrade();
+		Cron::schedule();
 	}
 );
 register_deactivation_hook(
@@ -44,10 +45,13 @@ register_deactivation_hook(
 	}
 );
 
-Cron::register();
+add_filter( 'cron_schedules', array( Cron::class, 'add_schedule' ) );
+add_action( Cron::HOOK, array( Cron::class, 'run' ) );
 
+// Visitors' requests pay for none of this.
 if ( is_admin() || wp_doing_cron() || ( defined( 'WP_CLI' ) && WP_CLI ) ) {
 	add_action( 'init', array( Table::class, 'maybe_upgrade' ) );
+	add_action( 'init', array( Cron::class, 'schedule' ) );
 	add_action( 'admin_notices', array( Table::class, 'notice' ) );
 	add_action( 'network_admin_notices', array( Table::class, 'notice' ) );
 }

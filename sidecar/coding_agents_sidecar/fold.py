@@ -21,11 +21,12 @@ from .model import (
     Message,
     Seen,
     Skipped,
+    Stale,
     Start,
     Tokens,
     Usage,
 )
-from .reading import Amounts, Holding, Reading, add, key_hash, larger, quarter
+from .reading import Amounts, Holding, Reading, add, key_hash, larger, micros, quarter
 
 VERSION = 1
 """Raise it when the same events would give other sessions: every source is then read again."""
@@ -33,10 +34,6 @@ VERSION = 1
 TITLE_LENGTH = 100
 MAX_PROMPTS = 64
 PARTS = tuple(part.name for part in fields(Tokens))
-
-
-class Stale(Exception):
-    """What was appended changes what was said before: the source must be read from its start."""
 
 
 class SessionFold:
@@ -159,7 +156,7 @@ class SessionFold:
         """Add what a response used; what the same response reported before is replaced part by part by the larger value."""
         if event.model and not event.aside:
             self.model = event.model
-        new: Amounts = [*astuple(event.tokens), None if event.cost_usd is None else round(event.cost_usd * 1_000_000)]
+        new: Amounts = [*astuple(event.tokens), micros(event.cost_usd)]
         if event.key is None:
             slot = (quarter(event.time or self.last or 0), event.model or self.model or "")
             add(self.keyless.setdefault(slot, [None] * 6), new)
@@ -230,8 +227,8 @@ class SessionFold:
         whole: Amounts = [None] * 6
         if self.info.tokens and told[:5] == [None] * 5:
             whole[:5] = astuple(self.info.tokens)
-        if self.info.cost_usd is not None and told[5] is None:
-            whole[5] = round(self.info.cost_usd * 1_000_000)
+        if told[5] is None:
+            whole[5] = micros(self.info.cost_usd)
         if whole == [None] * 6:
             return self.usage, self.keyless
         slot = (quarter(self.last or 0), self.model or self.info.model or "")

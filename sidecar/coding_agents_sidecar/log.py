@@ -9,6 +9,7 @@ import os
 import sys
 import traceback
 from collections.abc import Mapping
+from typing import Any
 
 from .errors import InternalError, InvalidArgument
 
@@ -16,6 +17,7 @@ LEVELS = ("debug", "info", "warning", "error")
 SWITCH = "CODING_AGENTS_LOG"
 """Names the least level that is logged."""
 
+MAX_CAUSES = 8
 RECORD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
 log = logging.getLogger(__name__)
@@ -39,27 +41,29 @@ def setup(environ: Mapping[str, str], default: str) -> None:
 
 
 def surprise(error: BaseException) -> InternalError:
-    """Log where an unexpected error came from, and return what to tell the caller.
+    """Log where an unexpected error came from, and return what to tell the caller."""
+    log.error("internal error", exc_info=error)
+    return InternalError(f"internal error ({type(error).__name__}); the log on standard error says where")
 
-    Its own words stay out of both: they may quote a transcript.
-    """
-    names: list[str] = []
+
+def origin(error: BaseException | None) -> dict[str, list[Any]]:
+    """Return the kinds of an error and its causes, and the places they passed; not their words, which may quote a transcript."""
+    errors: list[str] = []
     frames: list[list[str]] = []
-    cause: BaseException | None = error
-    while cause is not None and len(names) < 8:
-        names.append(type(cause).__name__)
-        frames.append(
-            [f"{os.path.basename(at.filename)}:{at.lineno} {at.name}" for at in traceback.extract_tb(cause.__traceback__)]
-        )
-        cause = cause.__cause__ or cause.__context__
-    log.error("internal error", extra={"errors": names, "frames": frames})
-    return InternalError(f"internal error ({names[0]}); the log on standard error says where")
+    while error is not None and len(errors) < MAX_CAUSES:
+        errors.append(type(error).__name__)
+        passed = traceback.extract_tb(error.__traceback__)
+        frames.append([f"{os.path.basename(frame.filename)}:{frame.lineno} {frame.name}" for frame in passed])
+        error = error.__cause__ or error.__context__
+    return {"errors": errors, "frames": frames}
 
 
-def values(record: logging.LogRecord) -> dict[str, object]:
-    """Return what a log call passed as ``extra``, paths below the home folder shortened."""
+def values(record: logging.LogRecord) -> dict[str, Any]:
+    """Return what a log call passed as ``extra``, paths below the home folder shortened, and where its exception came from."""
     home = os.path.expanduser("~") + os.sep
     extra = {name: value for name, value in vars(record).items() if name not in RECORD}
+    if record.exc_info:
+        extra |= origin(record.exc_info[1])
     return {name: value.replace(home, "~/") if isinstance(value, str) else value for name, value in extra.items()}
 
 

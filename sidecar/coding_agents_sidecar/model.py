@@ -202,3 +202,7 @@ class Checkpoint:
 
 
 Event = Start | Info | Message | Usage | Seen | Ended | Abandoned | Skipped | Checkpoint
+
+
+class Stale(Exception):
+    """What was appended changes what was said before: the source must be read from its start."""

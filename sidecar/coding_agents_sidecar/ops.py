@@ -2,26 +2,44 @@
 
 import hashlib
 import os
+import sqlite3
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from . import __version__, doctor, indexer, reader, registry
 from .config import Settings
 from .errors import AgentNotFound, SessionNotFound
 from .ledger import memory, queries
-from .ledger.database import Database, connect, exclusive, open_ledger
+from .ledger.database import Database, connect, exclusive, open_ledger, unusable
 from .ledger.derive import Changes
-from .ledger.queries import ListQuery
+from .ledger.queries import Found, ListQuery
 
 PROTOCOL, TABLE, DOCUMENT = 1, 1, 1
 """Versions of the link, of the WordPress table and of the session document."""
 
 __all__ = ["ListQuery", "Sidecar"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def guarded(method: Callable[Concatenate["Sidecar", P], R]) -> Callable[Concatenate["Sidecar", P], R]:
+    """Let an error of SQLite in a method be that of a ledger that cannot be used: no other database is open there."""
+
+    @wraps(method)
+    def run(self: "Sidecar", /, *args: P.args, **named: P.kwargs) -> R:
+        try:
+            return method(self, *args, **named)
+        except sqlite3.Error as error:
+            raise unusable(self.settings.ledger_path, error) from error
+
+    return run
 
 
 class Sidecar:
@@ -56,14 +74,17 @@ class Sidecar:
             "publisher": publisher(self.settings),
         }
 
+    @guarded
     def runtimes(self) -> list[dict[str, Any]]:
         """Return what is known of every runtime: names, roots and their state, sources, sessions, evidence."""
         return doctor.runtimes(self.registry, self.settings, self.ledger)
 
+    @guarded
     def doctor(self) -> tuple[str, list[dict[str, Any]]]:
         """Return the health as a color, and the checks behind it."""
         return doctor.examine(self.registry, self.settings, self.ledger)
 
+    @guarded
     def reindex(
         self,
         *,
@@ -114,8 +135,12 @@ class Sidecar:
 
     def rows_above(self, revision: int) -> Iterator[dict[str, Any]]:
         """Yield the index rows to publish, in revision order."""
-        return queries.index_rows(self.ledger, revision, self.settings.host)
+        try:
+            yield from queries.index_rows(self.ledger, revision, self.settings.host)
+        except sqlite3.Error as error:
+            raise unusable(self.settings.ledger_path, error) from error
 
+    @guarded
     def adopt(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Take over rows that a lost ledger published, as ``missing`` where their file's absence is evident; return them."""
         listed = {
@@ -129,10 +154,12 @@ class Sidecar:
         with exclusive(self.settings.ledger_path):
             return memory.adopt(self.ledger, rows, self.settings.host, is_evident)
 
+    @guarded
     def titles(self, sessions: list[tuple[str, str, str]]) -> list[str | None]:
         """Return the titles of sessions named by runtime, origin and native id."""
         return queries.titles(self.ledger, sessions)
 
+    @guarded
     def resolve(self, name: str, host: str | None = None, origin: str | None = None) -> tuple[str, str, str]:
         """Return (runtime, origin, native id) for what a person typed: a unified id, a native id, or a unique beginning of one.
 
@@ -148,9 +175,22 @@ class Sidecar:
             known = None
             if not queries.matches(self.ledger, None, origin, "session_id = ?", (name,)):
                 raise
-        found = queries.find(self.ledger, known, native if known else name, origin, prefix=True)
+        found = self.find(known, native if known else name, origin, prefix=True)
         return found.runtime, found.origin, found.session_id
 
+    def find(self, runtime: str | None, session_id: str, origin: str | None, *, prefix: bool = False) -> Found:
+        """Return the session that fits, looking for new ones on disk before giving up.
+
+        Raises:
+            SessionNotFound, AmbiguousSession
+        """
+        try:
+            return queries.find(self.ledger, runtime, session_id, origin, prefix=prefix)
+        except SessionNotFound:
+            self.reindex(runtimes=[runtime] if runtime else None)
+            return queries.find(self.ledger, runtime, session_id, origin, prefix=prefix)
+
+    @guarded
     def read(
         self, runtime: str, session_id: str, origin: str | None, raw: bool
     ) -> tuple[dict[str, Any], Iterator[dict[str, Any]]]:
@@ -160,18 +200,16 @@ class Sidecar:
             AgentNotFound, SessionNotFound, AmbiguousSession, ParseError
         """
         adapter = self.registry.get(runtime)
-        try:
-            found = queries.find(self.ledger, adapter.name, session_id, origin)
-        except SessionNotFound:
-            self.reindex(runtimes=[adapter.name])
-            found = queries.find(self.ledger, adapter.name, session_id, origin)
+        found = self.find(adapter.name, session_id, origin)
         return reader.read(self.ledger, self.settings, adapter, found, raw=raw)
 
+    @guarded
     def prune(self, sessions: list[tuple[str, str, str]] | None, dry_run: bool = False) -> list[tuple[str, str, str]]:
         """Forget missing sessions; return (runtime, origin, native id) of each."""
         with exclusive(self.settings.ledger_path):
             return memory.prune(self.ledger, sessions, Changes(), dry_run=dry_run)
 
+    @guarded
     def list(self, query: ListQuery) -> list[dict[str, Any]]:
         """Return rows as ``sessions list --format=json`` prints them."""
         names = tuple(self.registry.canonical(name) for name in query.runtimes)

@@ -11,6 +11,9 @@ QUARTER = 900
 Amounts = list[int | None]
 """The parts of ``Tokens`` in order, then micro-dollars; ``None`` where unknown."""
 
+MAX_USD = 99_999_999.0
+"""The most that the index can store."""
+
 
 @dataclass(slots=True)
 class Holding:
@@ -84,3 +87,8 @@ def larger(old: int | None, new: int | None) -> int | None:
 def quarter(time: float) -> int:
     """Return the start of the quarter hour a time lies in, as Unix seconds."""
     return int(time // QUARTER) * QUARTER
+
+
+def micros(usd: float | None) -> int | None:
+    """Return dollars as micro-dollars; a sum nobody can have spent is damage and unknown."""
+    return round(usd * 1_000_000) if usd is not None and 0 <= usd <= MAX_USD else None

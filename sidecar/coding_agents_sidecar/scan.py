@@ -11,8 +11,9 @@ import orjson
 from . import registry
 from .adapter import Adapter, Source
 from .errors import ParseError
-from .fold import VERSION, Fold, Stale
-from .model import Checkpoint
+from .fold import VERSION, Fold
+from .log import origin
+from .model import Checkpoint, Stale
 from .reading import Holding, Reading
 
 EDGE = 4096
@@ -76,7 +77,8 @@ def scan(adapter: Adapter, source: Source, resume: Resume | None) -> Scan:
     except ParseError as error:
         return Scan(code=error.code, message=str(error), transient=error.transient)
     except Exception as error:
-        log.exception("adapter failed", extra={"runtime": adapter.name})
+        # Kinds and places only: an exception's words may quote a transcript.
+        log.error("adapter failed", extra={"runtime": adapter.name, **origin(error)})
         return Scan(code="INTERNAL_ERROR", message=f"the {adapter.name} adapter failed with {type(error).__name__}")
 
 

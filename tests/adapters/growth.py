@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from coding_agents_sidecar.adapter import Adapter, Source
-from coding_agents_sidecar.fold import Fold, Stale
-from coding_agents_sidecar.model import Checkpoint
+from coding_agents_sidecar.fold import Fold
+from coding_agents_sidecar.model import Checkpoint, Stale
 from coding_agents_sidecar.reading import Holding, Reading
 
 

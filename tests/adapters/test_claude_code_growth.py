@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from coding_agents_sidecar.adapter import Source
-from coding_agents_sidecar.fold import Fold, Stale
-from coding_agents_sidecar.model import Checkpoint
+from coding_agents_sidecar.fold import Fold
+from coding_agents_sidecar.model import Checkpoint, Stale
 from coding_agents_sidecar.reading import Holding, Reading
 from tests.adapters.claude_code import FIXTURES, adapter, assistant, fold_of, record, sources, text, user, write
 

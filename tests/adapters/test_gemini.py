@@ -13,8 +13,9 @@ import pytest
 from coding_agents_sidecar.adapter import Source
 from coding_agents_sidecar.adapters.gemini import Gemini
 from coding_agents_sidecar.config import Settings
-from coding_agents_sidecar.fold import Fold, Stale
+from coding_agents_sidecar.fold import Fold
 from coding_agents_sidecar.formats.places import Unlisted
+from coding_agents_sidecar.model import Stale
 from coding_agents_sidecar.ops import ListQuery, Sidecar
 from coding_agents_sidecar.transcript import Transcript
 from tests.adapters.growth import around_line_ends, check_cuts, fold_of, resumed

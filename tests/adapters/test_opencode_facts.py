@@ -20,15 +20,15 @@ def counts(input: Any, output: Any, reasoning: Any, read: Any, write: Any, total
 @pytest.mark.parametrize(
     ("recorded", "more", "meaning", "expected"),
     [
-        (counts(1002, 52, 7, 600, 0), {}, OLD, Tokens(402, 52, 600, 0, 7)),
-        (counts(402, 52, 7, 600, 0, 1054), {}, OLD, Tokens(402, 52, 600, 0, 7)),
-        (counts(402, 45, 7, 600, 0, 1054), {}, OLD, Tokens(402, 52, 600, 0, 7)),
-        (counts(402, 45, 7, 600, 0), {}, NEW, Tokens(402, 52, 600, 0, 7)),
-        (counts(700, 52, 7, 600, 0), {"finish": "stop"}, OLD, Tokens(700, 52, 600, 0, 7)),
-        (counts(402, 52, 7, 600, 0), {}, OLD, Tokens(402, 52, 600, 0, 7)),
-        (counts(700, 52, 0, 600, 0), {"providerID": "anthropic"}, OLD, Tokens(700, 52, 600, 0, 0)),
-        (counts(700, 52, 0, 600, 0), {"providerID": "opencode", "modelID": "claude-x"}, OLD, Tokens(700, 52, 600, 0, 0)),
-        (counts(700, 52, 0, 600, 9), {}, OLD, Tokens(700, 52, 600, 9, 0)),
+        (counts(1500, 62, 7, 600, 0), {}, OLD, Tokens(900, 62, 600, 0, 7)),
+        (counts(900, 62, 7, 600, 0, 1562), {}, OLD, Tokens(900, 62, 600, 0, 7)),
+        (counts(900, 55, 7, 600, 0, 1562), {}, OLD, Tokens(900, 62, 600, 0, 7)),
+        (counts(900, 55, 7, 600, 0), {}, NEW, Tokens(900, 62, 600, 0, 7)),
+        (counts(700, 62, 7, 600, 0), {"finish": "stop"}, OLD, Tokens(700, 62, 600, 0, 7)),
+        (counts(500, 62, 7, 600, 0), {}, OLD, Tokens(500, 62, 600, 0, 7)),
+        (counts(700, 62, 0, 600, 0), {"providerID": "anthropic"}, OLD, Tokens(700, 62, 600, 0, 0)),
+        (counts(700, 62, 0, 600, 0), {"providerID": "opencode", "modelID": "claude-x"}, OLD, Tokens(700, 62, 600, 0, 0)),
+        (counts(700, 62, 0, 600, 9), {}, OLD, Tokens(700, 62, 600, 9, 0)),
         (counts(0, 0, 0, 0, 0), {}, NEW, None),
         (counts(-5, 7, 0, 600, 0), {}, NEW, Tokens(None, 7, 600, 0, 0)),
         (counts("x", None, [], {}, True), {}, NEW, None),
@@ -66,6 +66,13 @@ def test_the_steps_of_one_message_are_added_and_a_single_one_repeats_it() -> Non
 def test_a_version_tells_how_it_counted(version: str | None, expected: tuple[bool, bool]) -> None:
     found = tokens.counting(version, OpenCode.cached_apart, OpenCode.reasoning_apart)
     assert (found.cached_apart, found.reasoning_apart) == expected
+
+
+@pytest.mark.parametrize(
+    ("recorded", "expected"), [(0.5, 0.5), (2, 2.0), (0, None), (-1, None), (1e300, None), ("1", None), (None, None)]
+)
+def test_a_cost_is_a_price_that_somebody_may_have_paid(recorded: Any, expected: float | None) -> None:
+    assert tokens.cost({"cost": recorded}) == expected
 
 
 @pytest.mark.parametrize(

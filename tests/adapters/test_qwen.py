@@ -11,8 +11,8 @@ import pytest
 
 from coding_agents_sidecar.adapter import Source
 from coding_agents_sidecar.adapters.qwen import Qwen
-from coding_agents_sidecar.fold import Stale
 from coding_agents_sidecar.formats.places import Unlisted
+from coding_agents_sidecar.model import Stale
 from coding_agents_sidecar.transcript import Transcript
 from tests.adapters.growth import around_line_ends, check_cuts, fold_of, resumed
 

@@ -140,15 +140,18 @@ class Large:
         lines = [record(SESSION, 1_746_093_600, "user", 0, "u", None, {"role": "user", "content": "Go on."})]
         for number in range(40):
             text = {"type": "text", "text": "x" * 500_000}
-            lines.append(record(SESSION, 1_746_093_600, "assistant", number, f"a{number}", "u", answer(f"m{number}", text, [1, 1, 0, 0])))
+            lines.append(
+                record(SESSION, 1_746_093_600, "assistant", number, f"a{number}", "u", answer(f"m{number}", text, [1, 1, 0, 0]))
+            )
         (folder / f"{SESSION}.jsonl").write_text("".join(lines))
         self.site = site
 
-    def limit(self, first: str, raised: str) -> None:
-        """Set memory_limit, and how far WordPress may raise it."""
-        self.site.mu_plugin(
-            "memory", f"ini_set( 'memory_limit', '{first}' ); add_filter( 'coding_agents_memory_limit', fn() => '{raised}' );"
-        )
+    def limit(self, size: str) -> None:
+        """Set memory_limit, which WP-CLI lifts, after it has."""
+        self.site.mu_plugin("memory", f"WP_CLI::add_hook( 'before_run_command', fn() => ini_set( 'memory_limit', '{size}' ) );")
+        config = self.site.path / "wp-config.php"
+        own = "define( 'WP_MAX_MEMORY_LIMIT', '96M' );"
+        config.write_text(config.read_text().replace(own, "").replace("<?php", f"<?php {own}", 1))
 
     def read(self, *options: str, **env: str) -> "subprocess.CompletedProcess[str]":
         return self.site.wp(*COMMAND, "read", f"claude:{SESSION}", *options, check=False, env=env)
@@ -160,13 +163,13 @@ def large(site: Site) -> Large:
 
 
 def test_a_session_too_large_for_an_array_is_printed_all_the_same(large: Large) -> None:
-    large.limit("96M", "96M")
+    large.limit("96M")
     assert len(json.loads(large.read().stdout)["messages"]) == 41
 
 
 def test_a_session_too_large_for_a_listener_is_refused_as_a_whole(large: Large, tmp_path: Path) -> None:
     large.site.mu_plugin("recorder", RECORDER)
-    large.limit("96M", "96M")
+    large.limit("96M")
     log = tmp_path / "events"
     done = large.read("--format=jsonl", EVENTS=str(log))
     assert (done.returncode, done.stdout) == (8, "")
@@ -174,7 +177,7 @@ def test_a_session_too_large_for_a_listener_is_refused_as_a_whole(large: Large, 
     assert error["code"] == "TOO_LARGE"
     assert "memory_limit" in error["message"]
     assert events(log) == []
-    large.limit("96M", "1G")
+    large.limit("1G")
     assert large.read(EVENTS=str(log)).returncode == 0
     assert events(log) == [SESSION]
 
@@ -183,7 +186,7 @@ def test_a_single_message_too_large_for_php_is_refused_before_php_dies_of_it(lar
     folder = large.site.home / ".claude/projects/-srv-shop"
     content = {"role": "user", "content": "x" * 30_000_000}
     (folder / f"{SESSION}.jsonl").write_text(record(SESSION, 1_746_093_600, "user", 0, "u", None, content))
-    large.limit("96M", "96M")
+    large.limit("96M")
     done = large.read()
     assert (done.returncode, done.stdout) == (8, "")
     assert json.loads(done.stderr)["error"]["code"] == "TOO_LARGE"

@@ -162,9 +162,9 @@ def test_forgetting_asks_first(one: Agents) -> None:
         assert hint in error["message"]
 
 
-def test_two_publishers_under_one_label_are_refused(one: Agents) -> None:
+def test_two_publishers_under_one_label_are_refused(one: Agents, tmp_path: Path) -> None:
     one.reindex()
-    other = Home(one.site.home.parent / "other")
+    other = Home(tmp_path / "other")
     other.lay("5b1f0d0a-7c1e-4a57-9d55-000000000003")
     env = {"HOME": str(other.path), "CODING_AGENTS_STATE_DIR": str(other.state)}
     for command in (["reindex"], ["prune", "--missing", "--yes"]):
@@ -181,9 +181,9 @@ def test_two_publishers_under_one_label_are_refused(one: Agents) -> None:
     assert len(ids(one.site)) == 3
 
 
-def test_a_label_is_handed_over_by_the_command_that_the_refusal_names(one: Agents) -> None:
+def test_a_label_is_handed_over_by_the_command_that_the_refusal_names(one: Agents, tmp_path: Path) -> None:
     one.reindex()
-    other = Home(one.site.home.parent / "other")
+    other = Home(tmp_path / "other")
     env = {"HOME": str(other.path), "CODING_AGENTS_STATE_DIR": str(other.state)}
     message = failure(one.site, *COMMAND, "reindex", env=env)[1]["message"]
     assert message.endswith("wp option delete coding_agents_sessions_publishers.")
@@ -214,7 +214,10 @@ def test_the_sample_subscriber_makes_a_daily_digest(one: Agents) -> None:
     one.reindex()
     one.reindex("--full")
     tokens = sum(found["token_total"] for found in listed(one.site))
-    assert one.site.wp("eval", "echo agents_daily_digest( '2025-05-01' );").stdout == f"2025-05-01: 2 sessions, {tokens} tokens, $0.00"
+    assert (
+        one.site.wp("eval", "echo agents_daily_digest( '2025-05-01' );").stdout
+        == f"2025-05-01: 2 sessions, {tokens} tokens, $0.00"
+    )
 
 
 def test_the_sample_subscribers_are_short() -> None:

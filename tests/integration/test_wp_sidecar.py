@@ -19,7 +19,9 @@ from .wp_rows import COMMAND, TABLE, failure, listed, row
 SESSION = "5b1f0d0a-7c1e-4a57-9d55-1f2a3b4c5d6e"
 READ = (*COMMAND, "read", f"claude-code:{SESSION}")
 HEAD = {"session_id": SESSION, "unified_id": f"claude-code:{SESSION}", "runtime": "claude-code", "meta": {}}
-RUNTIMES = answer({}, {"name": "claude-code", "title": "Claude Code", "aliases": ["claude"], "roots": [], "sources": 0, "sessions": 0})
+RUNTIMES = answer(
+    {}, {"name": "claude-code", "title": "Claude Code", "aliases": ["claude"], "roots": [], "sources": 0, "sessions": 0}
+)
 MESSAGE = {"id": "m0", "role": "user", "content": "Hello 🚀", "empty": {}, "whole": 1.0}
 
 
@@ -125,7 +127,10 @@ def test_every_error_of_the_sidecar_ends_with_its_status(site: Site, player: Pla
     for word, facts in codes.items():
         more = {"candidates": ["a:1", "b:1"]} if word == "AMBIGUOUS_SESSION" else {}
         player.replaces_hello(answer(HELLO))
-        player.says("runtimes", compact({"id": 0, "error": {"code": word, "message": "Why.", **more}}).replace('"id":0', '"id":@ID@') + "\n")
+        player.says(
+            "runtimes",
+            compact({"id": 0, "error": {"code": word, "message": "Why.", **more}}).replace('"id":0', '"id":@ID@') + "\n",
+        )
         code, error = failure(site, "coding-agents", "runtimes", env=player.env(site))
         assert (code, error) == (facts["exit"], {"code": word, "message": "Why.", **more})
 
@@ -225,11 +230,14 @@ def test_credentials_travel_on_standard_input_only(site: Site, player: Player) -
     assert Account.password not in json.dumps([arguments, environment], ensure_ascii=False)
 
 
-def test_the_sidecar_can_use_them(site: Site) -> None:
+def test_the_sidecar_can_use_them(site: Site, tmp_path: Path) -> None:
     Account(site)
-    home = Home(site.home.parent / "other")
+    home = Home(tmp_path)
     home.lay()
-    site.mu_plugin("guard", "add_filter( 'query', fn( $sql ) => strpos( $sql, 'INSERT INTO wp_coding' ) === 0 ? exit( 'PHP wrote' ) : $sql );")
+    site.mu_plugin(
+        "guard",
+        "add_filter( 'query', fn( $sql ) => strpos( $sql, 'INSERT INTO wp_coding' ) === 0 ? exit( 'PHP wrote' ) : $sql );",
+    )
     site.wp(*COMMAND, "reindex", env={"HOME": str(home.path)})
     assert site.sql(f"SELECT COUNT(*) FROM {TABLE}") == [(1,)]
 
@@ -262,7 +270,10 @@ def test_a_database_that_only_wordpress_knows_is_not_handed_out(site: Site, kind
     if kind == "drop-in":
         drop_in.write_text("<?php // A drop-in.\n")
     else:
-        site.mu_plugin("other", "class Other_DB extends wpdb {} $GLOBALS['wpdb'] = new Other_DB( DB_USER, DB_PASSWORD, DB_NAME, DB_HOST ); wp_set_wpdb_vars();")
+        site.mu_plugin(
+            "other",
+            "class Other_DB extends wpdb {} $GLOBALS['wpdb'] = new Other_DB( DB_USER, DB_PASSWORD, DB_NAME, DB_HOST ); wp_set_wpdb_vars();",
+        )
     try:
         assert site.wp("eval", "var_dump( Coding_Agents\\Sessions\\Database::credentials() );").stdout == "NULL\n"
     finally:

@@ -49,7 +49,9 @@ def test_every_value_arrives_as_it_was_sent(any_site: Site) -> None:
     assert upsert(any_site, *rows) == ""
     columns = ", ".join(rows[0])
     written = stored(any_site, columns, "ORDER BY revision")
-    assert [tuple(Decimal(f"{v:.6f}") if isinstance(v, float) else v for v in one) for one in written] == [values(one) for one in rows]
+    assert [tuple(Decimal(f"{v:.6f}") if isinstance(v, float) else v for v in one) for one in written] == [
+        values(one) for one in rows
+    ]
     shown = {one["session_id"]: one for one in listed(any_site, "--all")}
     assert shown["ses_🚀"]["project_path"] == HOSTILE
     assert shown["ses_🚀"]["token_total"] == 2**53 + 1
@@ -61,7 +63,9 @@ def test_ids_that_a_collation_takes_for_equal_are_rows_of_their_own(any_site: Si
     ids = ["ses_6aBc", "ses_6abc", "ses_6aBc ", "ses_6äBc", "ses_６aBc"]
     assert upsert(any_site, *(row(one) for one in ids)) == ""
     assert {one["session_id"] for one in listed(any_site)} == set(ids)
-    got = json.loads(any_site.wp("eval", "echo wp_json_encode( Coding_Agents\\Sessions\\Sessions::create()->get( 'ses_6abc' ) );").stdout)
+    got = json.loads(
+        any_site.wp("eval", "echo wp_json_encode( Coding_Agents\\Sessions\\Sessions::create()->get( 'ses_6abc' ) );").stdout
+    )
     assert got["session_id"] == "ses_6abc"
 
 
@@ -128,10 +132,8 @@ def test_a_column_too_few_is_refused(site: Site) -> None:
     assert upsert(site, bad) == "INTERNAL_ERROR"
 
 
-def lay_sessions(site: Site) -> None:
+def lay_sessions(site: Site, folder: Path) -> None:
     """Put sessions into the site's home folder, one of them with characters that a narrow database does not know."""
-    folder = site.path.parent / "sessions"
-    shutil.rmtree(folder, ignore_errors=True)
     home = Home(folder)
     home.lay("0a000001-0000-4000-8000-000000000001", prompt="a secret")
     path = home.lay("0a000002-0000-4000-8000-000000000002")
@@ -145,8 +147,8 @@ def dump(site: Site) -> list[tuple[Any, ...]]:
     return stored(site, ", ".join(columns), "ORDER BY session_key")
 
 
-def test_the_sidecar_and_php_write_the_same_bytes(site: Site) -> None:
-    lay_sessions(site)
+def test_the_sidecar_and_php_write_the_same_bytes(site: Site, tmp_path: Path) -> None:
+    lay_sessions(site, tmp_path)
     site.wp(*COMMAND, "reindex")
     direct = dump(site)
     assert len(direct) == 2
@@ -162,7 +164,7 @@ def test_the_sidecar_and_php_write_the_same_bytes(site: Site) -> None:
 
 @pytest.mark.parametrize("charset", ["utf8", "utf8mb3", "latin1"])
 @pytest.mark.parametrize("writer", ["sidecar", "php"])
-def test_a_narrow_database_keeps_every_character(site: Site, charset: str, writer: str) -> None:
+def test_a_narrow_database_keeps_every_character(site: Site, tmp_path: Path, charset: str, writer: str) -> None:
     site.sql("ALTER DATABASE CHARACTER SET utf8mb3 COLLATE utf8mb3_general_ci")
     site.sql(f"DROP TABLE {TABLE}")
     config = site.path / "wp-config.php"
@@ -170,7 +172,7 @@ def test_a_narrow_database_keeps_every_character(site: Site, charset: str, write
     drop_in = site.path / "wp-content/db.php"
     if writer == "php":
         drop_in.write_text(DROP_IN)
-    lay_sessions(site)
+    lay_sessions(site, tmp_path)
     try:
         site.wp(*COMMAND, "reindex")
         assert sorted(one["project_path"] for one in listed(site)) == ["/srv/shop", "/srv/🚀 launch/𠮷野"]
@@ -182,7 +184,7 @@ def test_a_narrow_database_keeps_every_character(site: Site, charset: str, write
 
 
 def test_no_content_reaches_the_database(any_site: Site, tmp_path: Path) -> None:
-    lay_sessions(any_site)
+    lay_sessions(any_site, tmp_path)
     any_site.wp(*COMMAND, "reindex")
     any_site.wp(*COMMAND, "list")
     any_site.wp(*COMMAND, "read", "0a000001")

@@ -23,7 +23,11 @@ def row(session_id: str, **facts: Any) -> Row:
     facts = {"file_path": f"/home/dev/.claude/projects/-srv-shop/{session_id}.jsonl", **facts}
     found = rows.row(next(_revisions), session_id=session_id, **facts)
     named = (found["host"], found["origin"], found["runtime"], session_id)
-    derived = {"session_key": session_key(*named), "project_hash": project_hash(found["project_path"]), "row_hash": row_hash(found)}
+    derived = {
+        "session_key": session_key(*named),
+        "project_hash": project_hash(found["project_path"]),
+        "row_hash": row_hash(found),
+    }
     return {**found, **derived, **facts}
 
 

@@ -18,7 +18,7 @@ from coding_agents_sidecar.config import Settings
 from coding_agents_sidecar.formats import jsonl
 from coding_agents_sidecar.formats.places import Unlisted
 from coding_agents_sidecar.ledger.database import open_ledger
-from coding_agents_sidecar.ledger.queries import ListQuery, list_rows
+from coding_agents_sidecar.ledger.queries import ListQuery, list_rows, skipped_records
 from coding_agents_sidecar.testing import LAID_AT, lay
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
@@ -72,7 +72,8 @@ class Home:
             rows = list_rows(ledger, ListQuery(kinds=(), limit=None), "")
             codes = [row[0] for row in ledger.db.execute("SELECT code FROM source WHERE code IS NOT NULL")]
             assert set(codes) <= {"PARSE_ERROR"}
-            return [{**row, "file_mtime": 0} for row in rows if row["status"] != "missing"]
+            skipped = sum(skipped_records(ledger, ()).values())
+            return [*({**row, "file_mtime": 0} for row in rows if row["status"] != "missing"), {"skipped": skipped}]
         finally:
             ledger.close()
 
@@ -193,17 +194,26 @@ def test_garbage_lines_cost_only_themselves(home: Home) -> None:
 
 @every_case
 @pytest.mark.timeout(120)
-def test_files_that_grow_by_any_steps_end_as_if_read_once(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("damage", [b"", b"no json\n{\n"], ids=["whole", "damaged"])
+def test_files_that_grow_by_any_steps_end_as_if_read_once(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: bytes
+) -> None:
     monkeypatch.setattr(time, "time", lambda: LAID_AT + 10**8)
-    expected = home.rows(tmp_path / "once")
     chance = random.Random(19)
-    for path in home.files():
-        if path.suffix != ".jsonl":
-            continue
+    grown = [path for path in home.files() if path.suffix == ".jsonl"]
+    for path in grown:
+        lines = path.read_bytes().splitlines(keepends=True)
+        at = chance.randint(0, len(lines))
+        path.write_bytes(b"".join([*lines[:at], damage, *lines[at:]]))
+        settle(path)
+    expected = home.rows(tmp_path / "once")
+    for path in grown:
         data = path.read_bytes()
         state = tmp_path / f"steps-{path.name}"
-        cuts = sorted(chance.sample(range(len(data)), min(len(data), 12 * EFFORT))) if data else []
-        for cut in [*cuts, len(data)]:
+        # A cut at the end of a line leaves nothing torn: the place where counts go wrong.
+        ends = [number + 1 for number, byte in enumerate(data) if byte == 10]
+        cuts = {*chance.sample(range(len(data)), min(len(data), 8 * EFFORT)), *chance.sample(ends, min(len(ends), 8 * EFFORT))}
+        for cut in [*sorted(cuts), len(data)]:
             path.write_bytes(data[:cut])
             settle(path)
             home.rows(state)

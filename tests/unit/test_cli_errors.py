@@ -151,3 +151,17 @@ def test_logs_are_json_where_nobody_looks_and_follow_the_environment(home: Home)
     line = json.loads(spoken)
     assert (line["message"], line["op"], line["outcome"], line["items"]) == ("request", "ping", "OK", 0)
     assert os.fsencode(home.path) not in spoken
+
+
+def test_a_damaged_ledger_is_named_and_can_be_deleted(home: Home) -> None:
+    home.lay()
+    home.run("sessions", "reindex")
+    ledger = home.state / "ledger.db"
+    with ledger.open("r+b") as file:
+        file.seek(4096)
+        file.write(b"\xff" * (ledger.stat().st_size - 4096))
+    for suffix in ("-wal", "-shm"):
+        ledger.with_name(ledger.name + suffix).unlink(missing_ok=True)
+    for command in (("sessions", "list"), ("sessions", "read", "claude:x"), ("doctor",), ("sessions", "reindex")):
+        result = home.run(*command)
+        assert (result.code, "it can be deleted at any time" in result.err) == (5, True)

@@ -110,8 +110,8 @@ def test_csv_keeps_text_whole_and_disarms_formulas() -> None:
 
 
 def test_a_yaml_value_is_json_without_anything_yaml_would_fold() -> None:
-    text = "yes: #no\u2028\u0085\x7f\ufeff😀\ud83d\n'"
-    assert output.scalar(text) == '"yes: #no\\u2028\\u0085\\u007f\\ufeff😀\ufffd\\n\'"'
+    text = "yes: #no\u2028\u2029\u0085\x7f\ufeff😀\ud83d\n'"
+    assert output.scalar(text) == '"yes: #no\\u2028\\u2029\\u0085\\u007f\\ufeff😀\ufffd\\n\'"'
     assert [output.scalar(value) for value in (None, True, 1, 1e-06, 2.5, [{"a": "\u2028"}])] == [
         "null",
         "true",

@@ -34,6 +34,12 @@ def test_a_list_without_a_ledger_is_empty_and_says_why(home: Home) -> None:
     assert done.err == "Nothing is indexed yet: coding-agents sessions reindex does it.\n"
 
 
+def test_a_filter_that_finds_nothing_does_not_say_that_nothing_is_indexed(home: Home) -> None:
+    home.run("sessions", "reindex", "--runtime=claude-code")
+    done = home.run("sessions", "list", "--runtime=opencode", "--format=json")
+    assert (done.json(), done.err) == ([], "")
+
+
 def test_a_list_as_json_has_the_columns_in_order_newest_first(indexed: Home) -> None:
     done = indexed.run("sessions", "list", "--all", "--format=json")
     assert [row["session_id"] for row in done.json()] == [OTHER, SESSION]
@@ -119,6 +125,19 @@ def test_filters_select(indexed: Home, options: list[str], expected: list[str]) 
     assert [row["session_id"] for row in done.json()] == expected
 
 
+def test_sub_agents_are_listed_only_when_they_are_asked_for(home: Home) -> None:
+    home.lay_agent()
+    home.reindex()
+
+    def kinds(*options: str) -> list[str]:
+        return sorted(row["kind"] for row in home.run("sessions", "list", "--format=json", *options).json())
+
+    assert kinds() == ["session", "session"]
+    assert kinds("--kind=subagent") == ["subagent"]
+    assert kinds("--kind=session,subagent") == kinds("--all") == ["session", "session", "subagent"]
+    assert kinds("--all", "--kind=session") == ["session", "session"]
+
+
 def test_a_list_that_is_cut_says_so(home: Home) -> None:
     for number in range(99):
         home.lay(f"00000000-0000-4000-8000-{number:012}", started=STARTED - number)
@@ -188,6 +207,12 @@ def test_a_source_that_cannot_be_read_is_named_and_the_rest_goes_on(home: Home) 
     assert done.code == 0
     assert done.out.decode().splitlines()[1].split()[:6] == ["2", "2", "0", "0", "0", "1"]
     assert done.err.startswith(f"PARSE_ERROR opencode {broken}: ")
+
+
+def test_a_link_to_itself_does_not_stop_a_pass(home: Home) -> None:
+    loop = home.project / "loop.jsonl"
+    loop.symlink_to(loop)
+    assert home.run("sessions", "reindex", "--format=json").json()["indexed"] == 2
 
 
 def test_pruning_asks_for_a_clear_yes_where_there_is_nobody_to_ask(indexed: Home, monkeypatch: pytest.MonkeyPatch) -> None:

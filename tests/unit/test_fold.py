@@ -1,6 +1,6 @@
 import pytest
 
-from coding_agents_sidecar.fold import Fold, Stale
+from coding_agents_sidecar.fold import Fold
 from coding_agents_sidecar.model import (
     Abandoned,
     Checkpoint,
@@ -10,6 +10,7 @@ from coding_agents_sidecar.model import (
     Message,
     Seen,
     Skipped,
+    Stale,
     Start,
     Tokens,
     ToolCall,

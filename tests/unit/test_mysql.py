@@ -30,6 +30,12 @@ def test_a_statement_names_every_column_and_assigns_the_hash_last() -> None:
     assert "session_key = " not in tail
 
 
+def test_rows_are_written_in_the_order_of_their_keys() -> None:
+    (statement,) = mysql.upserts([row(number) for number in range(9)], "wp_x", 0)
+    keys = [line[2:34] for line in statement.splitlines()[1:-1]]
+    assert keys == sorted(row(number)["session_key"] for number in range(9))
+
+
 @pytest.mark.parametrize(
     ("value", "expected"),
     [

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from coding_agents_sidecar import log
 from coding_agents_sidecar.config import Settings
 from coding_agents_sidecar.ledger.queries import INDEXED, LISTED, ListQuery
 from coding_agents_sidecar.ops import Sidecar
@@ -100,6 +101,12 @@ def test_rows_that_the_table_has_are_not_sent_again(home: Home) -> None:
 def test_nothing_is_published_unless_it_is_asked_for(home: Home, args: dict[str, Any]) -> None:
     lines = ask(home, request("reindex", args))
     assert (items(lines), ending(lines)["published"], ending(lines)["report"]["indexed"]) == ([], 0, 1)
+
+
+def test_a_dry_run_publishes_nothing_of_what_is_known_already(home: Home) -> None:
+    home.reindex()
+    lines = ask(home, request("reindex", {"publish": {"table": "wp_x", "revision": 0}, "dry_run": True}))
+    assert (items(lines), ending(lines)["published"]) == ([], 0)
 
 
 def test_a_partial_reindex_knows_no_floor(home: Home) -> None:
@@ -231,9 +238,10 @@ def test_a_defect_is_an_internal_error_without_words_of_the_transcript(home: Hom
     lines = ask(home, request("titles", {"sessions": []}), PING, sidecar=Defective)
     assert (lines[0]["error"]["code"], lines[1:]) == ("INTERNAL_ERROR", PONG)
     assert "KeyError" in lines[0]["error"]["message"]
-    (record,) = [record for record in caplog.records if record.levelname == "ERROR"]
-    assert any("titles" in frame for frame in vars(record)["frames"][0])
-    assert "hunter2" not in f"{lines} {[vars(record) for record in caplog.records]}"
+    said = [log.Lines().format(record) for record in caplog.records] + [log.Words().format(record) for record in caplog.records]
+    assert json.loads(said[0])["errors"] == ["KeyError"]
+    assert json.loads(said[0])["frames"][0][-1].endswith(" titles")
+    assert "hunter2" not in f"{lines} {said}"
 
 
 def test_an_answer_that_breaks_off_has_no_end(home: Home) -> None:

@@ -4,7 +4,6 @@ Writers are processes of their own, for SQLite behaves otherwise between two con
 another way than others: where the tests run as root, they read as other users too.
 """
 
-import json
 import os
 import pickle
 import sqlite3
@@ -394,4 +393,11 @@ def test_text_that_is_no_utf8_is_read_with_replacements(folder: Path) -> None:
 )
 def test_a_column_gives_the_json_value_it_holds(value: Any, expected: Any) -> None:
     assert sqlite.json_value(value) == expected
-    assert json.dumps(expected)
+
+
+def test_a_row_becomes_json_like_data_whatever_its_columns_hold(folder: Path) -> None:
+    path = folder / "a.db"
+    sqlite3.connect(path).close()
+    with sqlite.read_only(str(path)) as db:
+        (row,) = sqlite.rows(db, "SELECT 1 AS a, 'b' AS b, X'63FF' AS c, 9e999 AS d, NULL AS e, 'raw' AS f")
+    assert sqlite.native(row, f={}) == {"a": 1, "b": "b", "c": "c\ufffd", "d": None, "e": None, "f": {}}

@@ -46,6 +46,9 @@ def test_another_version_says_which_side_to_update(version: int, older: str) -> 
         ({"op": "read", "args": {"runtime": "codex"}}, "args.session_id"),
         ({"op": "titles", "args": {"sessions": [["codex", ""]]}}, "args.sessions.0.2"),
         ({"op": "list", "args": {"since": "7d"}}, "args.since"),
+        ({"op": "list", "args": {"until": 2**70}}, "args.until"),
+        ({"op": "list", "args": {"limit": 2**70}}, "args.limit"),
+        ({"op": "reindex", "args": {"publish": {"table": "wp_x", "revision": 2**70}}}, "args.publish.revision"),
     ],
 )
 def test_a_wrong_request_names_the_place(change: dict[str, Any], place: str) -> None:

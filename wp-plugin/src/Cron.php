@@ -24,15 +24,6 @@ final class Cron {
 	private const WEB_SECONDS = 20;
 
 	/**
-	 * Hooks into WordPress.
-	 */
-	public static function register(): void {
-		add_filter( 'cron_schedules', array( self::class, 'add_schedule' ) );
-		add_action( 'init', array( self::class, 'schedule' ) );
-		add_action( self::HOOK, array( self::class, 'run' ) );
-	}
-
-	/**
 	 * Returns the seconds between two passes.
 	 */
 	public static function interval(): int {

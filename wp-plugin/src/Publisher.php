@@ -15,6 +15,11 @@ namespace Coding_Agents\Sessions;
 final class Publisher {
 
 	/**
+	 * Rows a request: even with the longest paths they stay below the 16 MiB that a request may have.
+	 */
+	private const ADOPTED = 100;
+
+	/**
 	 * The rows.
 	 *
 	 * @var Index
@@ -179,7 +184,9 @@ final class Publisher {
 	 */
 	private function adopt( int $floor ): void {
 		foreach ( $this->index->below( $this->sidecar->hello()['host'], $floor ) as $rows ) {
-			$this->sidecar->call( 'adopt', array( 'rows' => array_map( array( Index_Row::class, 'wire' ), $rows ) ), array( $this, 'write' ) );
+			foreach ( array_chunk( array_map( array( Index_Row::class, 'wire' ), $rows ), self::ADOPTED ) as $some ) {
+				$this->sidecar->call( 'adopt', array( 'rows' => $some ), array( $this, 'write' ) );
+			}
 			$this->flush();
 		}
 	}

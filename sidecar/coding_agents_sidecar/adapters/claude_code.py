@@ -20,14 +20,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..adapter import Adapter, Root, Source
-from ..fold import Stale
 from ..formats import blocks, fields, jsonl, places
 from ..formats.blocks import Blocks, plain
 from ..formats.branches import Branches
 from ..formats.claude import layout, spill
 from ..formats.claude.injected import Spoken
 from ..formats.claude.sides import Sides
-from ..model import Abandoned, Checkpoint, Ended, Event, Info, Message, Role, Seen, Skipped, Start, ToolResult, Usage
+from ..model import Abandoned, Checkpoint, Ended, Event, Info, Message, Role, Seen, Skipped, Stale, Start, ToolResult, Usage
 
 META = {"version": "version", "gitBranch": "git_branch", "entrypoint": "entrypoint", "permissionMode": "permission_mode"}
 AGENT_META = {"agentType": "agent_type", "toolUseId": "tool_call_id", "worktreePath": "worktree"}

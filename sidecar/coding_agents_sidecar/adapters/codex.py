@@ -202,7 +202,7 @@ class Reader:
         if self.rollout and self.rollout.session_id == session_id:
             self.rollout.next_file()
             return self.rollout
-        start = start_of(own, session_id, preference=not self.archived)
+        start = start_of(own, session_id, preference=0 if self.archived else 1)
         self.rollout = Rollout(start, self.marks)
         yield start
         if self.archived:

@@ -167,8 +167,7 @@ def totals(row: dict[str, Any]) -> Info:
     names = ("input", "output", "cache_read", "cache_write", "reasoning")
     found = Tokens(*(fields.count(row, f"tokens_{name}") for name in names))
     found.output = tokens.add(found.output, found.reasoning)
-    cost = fields.number(row, "cost")
-    return Info(tokens=found if any(astuple(found)) else None, cost_usd=cost if cost and cost > 0 else None)
+    return Info(tokens=found if any(astuple(found)) else None, cost_usd=tokens.cost(row))
 
 
 def title_of(row: dict[str, Any]) -> str | None:

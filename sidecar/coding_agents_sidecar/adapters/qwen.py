@@ -21,13 +21,12 @@ from itertools import islice
 from typing import Any
 
 from ..adapter import Adapter, Root, Source
-from ..fold import Stale
 from ..formats import beside, fields, genai, jsonl, places
 from ..formats.blocks import plain
 from ..formats.branches import Branches
 from ..formats.gemini import chats
 from ..formats.gemini.prompts import Prompt
-from ..model import Abandoned, Checkpoint, Ended, Ending, Event, Info, Message, Role, Seen, Skipped, Start, Usage
+from ..model import Abandoned, Checkpoint, Ended, Ending, Event, Info, Message, Role, Seen, Skipped, Stale, Start, Usage
 
 UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
@@ -44,6 +43,7 @@ AGENTS: dict[str, Ending] = {"completed": "completed", "cancelled": "aborted", "
 
 FAILED = ("error", "cancelled")
 HEAD_LINES = 20
+"""So many lines are looked at for the first whole one, which tells whose file it is."""
 
 Record = dict[str, Any]
 

@@ -38,7 +38,7 @@ def sessions(ctx: click.Context) -> None:
 @options.filter_option("host", "Only rows with these host labels.")
 @click.option("--sort", type=click.Choice(["date", "cost", "turns", "tokens"]), default="date", show_default=True)
 @click.option("--order", type=click.Choice(["desc", "asc"]), default="desc", show_default=True)
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help=f"At most so many; without it, {LIMIT}.")
+@click.option("--limit", type=click.IntRange(1, 10**9), metavar="N", help=f"At most so many; without it, {LIMIT}.")
 @click.option("--all", "everything", is_flag=True, help="Without a limit, and with sub-agents.")
 @click.option("--fields", metavar="LIST", help="The columns, separated by commas, out of those of --format=csv.")
 @options.format_option("table", "json", "csv", "yaml", "ids", "count")
@@ -60,7 +60,7 @@ def list_(
     query = ListQuery(
         runtimes=runtime,
         kinds=kind or (() if everything else ("session",)),
-        limit=bound if limit or bound is None else bound + 1,
+        limit=None if bound is None else bound + 1,
         project=filters["project"],
         since=filters["since"],
         until=filters["until"],
@@ -74,7 +74,7 @@ def list_(
     if bound is not None and len(found) > bound:
         found = found[:bound]
         output.words(f"There are more than these {bound}: --limit=N or --all shows them.")
-    if not found and sidecar.ledger.meta("last_pass") is None:
+    if not found and sidecar.ledger.meta("last_pass") is None and not sidecar.list(ListQuery(kinds=(), limit=1)):
         output.words("Nothing is indexed yet: coding-agents sessions reindex does it.")
     if format == "count":
         output.emit([f"{len(found)}\n".encode()])

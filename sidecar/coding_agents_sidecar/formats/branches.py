@@ -8,7 +8,7 @@ records are never judged: the results of parallel tool calls hang side by side, 
 
 from typing import Any
 
-from ..fold import Stale
+from ..model import Stale
 
 RECENT = 64
 """Records whose place is remembered for a later reading. New records name recent ones as their parents."""

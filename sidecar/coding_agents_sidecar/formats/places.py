@@ -57,7 +57,7 @@ def stamp(main: str, files: Sequence[str]) -> Stamp | None:
     for name in files:
         try:
             found = os.stat(name)
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             if name == main:
                 return None
             parts.append("-")

@@ -7,6 +7,7 @@ Opening with ``mode=ro`` is not enough: for a database in WAL mode it creates ``
     anything else, or in vain       a private copy, for which SQLite may do what it likes
 """
 
+import math
 import os
 import shutil
 import sqlite3
@@ -89,6 +90,21 @@ def json_value(value: Any) -> Any:
     if isinstance(value, str):
         value = value.encode()
     return jsonl.load(value.strip(b" \t\r\n\x00")) if isinstance(value, bytes) else None
+
+
+def native(row: dict[str, Any], **decoded: Any) -> dict[str, Any]:
+    """Return a row as JSON-like data, for ``Message.raw``: blobs as text, infinite numbers as ``None``.
+
+    Args:
+        decoded: columns to put in place of what the row holds.
+    """
+    return {name: _plain(value) for name, value in row.items()} | decoded
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return _decode(value)
+    return None if isinstance(value, float) and math.isinf(value) else value
 
 
 def _in_place(path: str) -> sqlite3.Connection | None:

@@ -95,8 +95,7 @@ class Writer:
 
     def write(self, batch: Sequence[Row]) -> None:
         """Upsert a batch in one transaction, again and again while trying again may help."""
-        # Writers that take rows in the same order seldom wait for each other in a circle.
-        statements = list(upserts(sorted(batch, key=lambda row: row["session_key"]), self.table, self.now))
+        statements = list(upserts(batch, self.table, self.now))
         for attempt in range(ATTEMPTS):
             try:
                 if not self.connection.open:
@@ -165,7 +164,8 @@ def upserts(rows: Sequence[Row], table: str, now: int) -> Iterator[str]:
     tail = f"\nON DUPLICATE KEY UPDATE {updates()}"
     values: list[str] = []
     size = 0
-    for row in rows:
+    # Writers that take rows in the same order seldom wait for each other in a circle.
+    for row in sorted(rows, key=lambda row: row["session_key"]):
         one = f"({', '.join(literal(row[name]) for name in COLUMNS)}, 1, 0, {now})"
         if values and size + len(one) > STATEMENT_BYTES:
             yield head + ",\n".join(values) + tail

@@ -12,13 +12,16 @@ from ..formats import fields
 from ..model import Kind, Status
 from ..ops import PROTOCOL
 
-MAX_ID = 2**53 - 1
+MAX_INT = 2**53 - 1
+"""What JSON carries exactly everywhere."""
+
 EARLY_ID = re.compile(rb'\s*\{[^{}\[\]]{0,200}?"id"\s*:\s*([1-9]\d{0,14})\s*[,}]')
 MAX_COST = 99999999.999999
 """What decimal(14,6) holds."""
 
 Model = TypeVar("Model", bound=BaseModel)
 Count = Annotated[int, Field(ge=0)]
+Moment = Annotated[int, Field(ge=0, le=MAX_INT)]
 Key = Annotated[str, Field(min_length=32, max_length=32, pattern=r"^[0-9a-f]{32}$")]
 RowHash = Annotated[str, Field(min_length=16, max_length=16, pattern=r"^[0-9a-f]{16}$")]
 Text191 = Annotated[str, Field(max_length=191)]
@@ -82,7 +85,7 @@ class Request(Part):
     """One line from the plugin."""
 
     v: int
-    id: Annotated[int, Field(ge=1, le=MAX_ID)]
+    id: Annotated[int, Field(ge=1, le=MAX_INT)]
     op: str
     args: dict[str, Any] = Field(default_factory=dict)
 
@@ -108,7 +111,7 @@ class Publish(Part):
     """Which table to publish to, and what it already has."""
 
     table: Annotated[str, Field(pattern=r"^[A-Za-z0-9_$]{1,64}$")]
-    revision: Count
+    revision: Annotated[int, Field(ge=0, le=MAX_INT)]
     database: Database | None = None
 
 
@@ -133,15 +136,15 @@ class ListSessions(Part):
 
     runtime: Names = ()
     project: str | None = None
-    since: int | None = None
-    until: int | None = None
+    since: Moment | None = None
+    until: Moment | None = None
     model: Names = ()
     status: Annotated[tuple[Status, ...], Strict(False)] = ()
     kind: Annotated[tuple[Kind, ...], Strict(False)] = ("session",)
     host: Names = ()
     sort: Literal["date", "cost", "turns", "tokens"] = "date"
     order: Literal["desc", "asc"] = "desc"
-    limit: Annotated[int, Field(ge=1)] | None = 100
+    limit: Annotated[int, Field(ge=1, le=10**9)] | None = 100
 
 
 class Titles(Part):
@@ -202,7 +205,7 @@ def early_id(line: bytes) -> int | None:
 def id_of(value: dict[str, Any]) -> int | None:
     """Return the id of a request that may be wrong in every other way; ``None`` when it has none."""
     found = fields.at(value, "id")
-    return found if type(found) is int and 1 <= found <= MAX_ID else None
+    return found if type(found) is int and 1 <= found <= MAX_INT else None
 
 
 def request(value: dict[str, Any]) -> Request:

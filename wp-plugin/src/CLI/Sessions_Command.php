@@ -129,13 +129,14 @@ final class Sessions_Command {
 					return $count;
 				}
 				$fields = $this->fields( $options, $format );
-				$bound  = ( new Criteria( $options ) )->limit;
 				$search = array( 'titles' => 'ids' !== $format && in_array( 'title', $fields, true ) ) + $options;
-				if ( null !== $bound ) {
+				$bound  = isset( $options['limit'] ) || ! empty( $options['all'] ) ? PHP_INT_MAX : Criteria::LIMIT;
+				if ( Criteria::LIMIT === $bound ) {
+					// One more tells whether there are more.
 					$search['limit'] = $bound + 1;
 				}
 				$shown = 0;
-				Rows::show( $this->bounded( $this->sessions->pages( $search ), $bound ?? PHP_INT_MAX, $shown ), $format, $fields );
+				Rows::show( $this->bounded( $this->sessions->pages( $search ), $bound, $shown ), $format, $fields );
 				$this->warn_if_stale( $shown );
 				return null;
 			}

@@ -3,8 +3,7 @@
 import hashlib
 from typing import Any
 
-from ...fold import Stale
-from ...model import ToolCall
+from ...model import Stale, ToolCall
 from .. import fields
 from ..branches import RECENT, Branches
 

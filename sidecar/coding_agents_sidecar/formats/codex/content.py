@@ -14,8 +14,10 @@ HEADER = re.compile(
     r"(?:Process exited with code (-?\d+)\n)?"
 )
 """What the runtime writes above the output of a command."""
-UNANSWERED = ("web_search_call", "image_generation_call")
+PROVIDED = ("web_search_call", "image_generation_call")
 """Calls that the provider answers itself: no result item follows."""
+UNANSWERED = (*PROVIDED, "local_shell_call")
+"""Calls after which the conversation may go on without a result item."""
 
 
 def parts_of(content: Any) -> list[Any]:
@@ -75,7 +77,7 @@ def call_of(payload: dict[str, Any], kind: str) -> ToolCall:
     if prompt := fields.text(payload, "revised_prompt"):
         input = {"prompt": prompt}
     id = fields.text(payload, "call_id") or fields.text(payload, "id")
-    return ToolCall(None if kind in UNANSWERED else id, name, input)
+    return ToolCall(None if kind in PROVIDED else id, name, input)
 
 
 def drawn(payload: dict[str, Any]) -> list[Any]:

@@ -7,7 +7,7 @@ every other item of the user is the runtime's. Older rollouts have none: there t
 import re
 from typing import Any
 
-from ...fold import Stale
+from ...model import Stale
 from .. import blocks, fields
 from . import content
 from .shapes import Entry
@@ -39,13 +39,12 @@ class Marks:
     """
 
     def __init__(self, state: list[bool | None] | None = None) -> None:
-        used, judged, outdated = state or (None, False, False)
-        self.used, self.judged, self.guessed = used, bool(judged), False
-        self.is_outdated = bool(outdated)
+        self.used, self.was_judged, self.is_outdated = state or (None, False, False)
+        self.judged, self.guessed = False, False
 
     def state(self) -> list[bool | None]:
         """Return what reading on needs, as JSON-like data."""
-        return [self.used, self.judged, self.guessed]
+        return [self.used, self.judged or self.was_judged, self.guessed or self.is_outdated]
 
     @property
     def is_settled(self) -> bool:
@@ -62,7 +61,7 @@ class Marks:
             raise Stale
         if self.used is None and is_mark(entry):
             self.used = True
-            if self.judged:
+            if self.was_judged:
                 raise Stale
         elif self.used is None and is_answer(entry):
             self.used = False

@@ -22,6 +22,8 @@ THREAD_NAME, TASK_TITLE = 2, 1
 TITLE_LENGTH = 100
 REVERTED = "reverted"
 """Label of the branch that later files of the thread have cut off."""
+KINDS = {"response_item", "event_msg", "turn_context", "session_meta", "token_usage_record", "usage", "compacted"}
+"""Entries that tell by coming after a user's item that it was not typed."""
 RECENT = 64
 """Unanswered calls of which is kept what events tell beside their output."""
 
@@ -64,6 +66,7 @@ class Rollout:
         self.last_turn: int = state.get("last_turn", 0)
         self.gone: set[int | str] = set(state.get("gone", []))
         self.open: str | None = state.get("open")
+        self.worded: bool = state.get("worded", False)
         self.calling: bool = state.get("calling", False)
         self.thoughts: list[str] = list(state.get("thoughts", []))
         self.told: dict[str, tuple[int | None, bool | None]] = {name: (took, bad) for name, took, bad in state.get("told", [])}
@@ -78,7 +81,7 @@ class Rollout:
         """Return what reading the grown file from here on needs, as JSON-like data."""
         plain = ("parent", "begun", "copied", "titled", "placed", "timed", "model", "last_turn", "open", "calling", "answered")
         return {
-            **{name: getattr(self, name) for name in (*plain, "asked", "running", "failed")},
+            **{name: getattr(self, name) for name in (*plain, "asked", "running", "failed", "worded")},
             "keys": self.keys.state(),
             "counter": self.counter.state(),
             "turns": list(self.turns),
@@ -96,7 +99,8 @@ class Rollout:
 
     def take(self, entry: Entry) -> Iterator[Event]:
         """Yield what an entry says."""
-        yield from self.settle(entry)
+        if entry.kind in KINDS:
+            yield from self.settle(entry)
         said = False
         for event in self.read(entry):
             said = said or isinstance(event, Message)
@@ -151,7 +155,7 @@ class Rollout:
 
     def close(self) -> None:
         """End the response that is open."""
-        self.open, self.calling = None, False
+        self.open, self.worded, self.calling = None, False, False
 
     def meta(self, payload: dict[str, Any]) -> Iterator[Event]:
         """Yield what the thread says of itself, or that another one's history follows."""
@@ -197,10 +201,12 @@ class Rollout:
         kind, role = fields.text(payload, "type") or "", fields.text(payload, "role")
         self.keys.item(payload)
         if kind == "message" and role == "assistant":
-            self.open = self.keys.response(payload)
+            # Which items make up a response is not recorded: one text a message, with the calls around it.
+            self.open = self.keys.response(payload) if self.worded or self.open is None else self.open
+            self.worded = True
             yield self.said(entry, content.parts_of(fields.at(payload, "content")))
             if not self.calling:
-                # Calls that never get a result, such as those of the provider, do not keep an answered session waiting.
+                # Calls that may never get a result do not keep an answered session waiting.
                 yield Ended("completed")
         elif kind == "message" and role == "user":
             self.close()
@@ -221,7 +227,7 @@ class Rollout:
             self.open = self.open or self.keys.response(payload)
             call = content.call_of(payload, kind)
             yield self.said(entry, content.drawn(payload), call)
-            self.calling = True
+            self.calling = self.calling or kind not in content.UNANSWERED
             if call.id:
                 self.told[call.id] = (None, None)
                 for name in list(self.told)[:-RECENT]:

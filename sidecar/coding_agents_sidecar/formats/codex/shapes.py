@@ -42,7 +42,8 @@ def entries(record: dict[str, Any]) -> list[Entry]:
     if fields.text(message, "role"):
         return list(chat(record, message))
     if kind:
-        return [Entry("response_item", record, fields.seconds(record, "timestamp"), raw=record)]
+        is_item = kind == "reasoning" or "_call" in kind
+        return [Entry("response_item" if is_item else kind, record, fields.seconds(record, "timestamp"), raw=record)]
     return [Entry("session_meta", record, raw=record)] if fields.text(record, "id") else []
 
 

@@ -1,7 +1,7 @@
 """Session files of Gemini CLI: where they lie, and what one says. Its messages stand in ``messages``.
 
 <root>/<folder>/chats/session-<minute>-<first 8 of the id>.json      one document, written anew each time
-<root>/<folder>/chats/session-<minute>-<first 8 of the id>.jsonl     a log of them, see ``log``
+<root>/<folder>/chats/session-<minute>-<first 8 of the id>.jsonl     a log, see ``log``
 <root>/<folder>/chats/<session id>/<sub-agent's session id>.jsonl
 """
 
@@ -12,7 +12,7 @@ from typing import Any
 
 from ...adapter import Root, Source
 from ...errors import ParseError
-from ...fold import TITLE_LENGTH, Stale
+from ...fold import TITLE_LENGTH
 from ...model import (
     Abandoned,
     Checkpoint,
@@ -24,13 +24,15 @@ from ...model import (
     Role,
     Seen,
     Skipped,
+    Stale,
     Start,
     Usage,
 )
 from .. import fields, genai, jsonl, places, text
 from ..blocks import plain
 from . import messages, project
-from .log import Log, Name, Record
+from .log import Log, Name
+from .messages import Record
 from .prompts import Prompt, directories
 
 ACKNOWLEDGED = re.compile(r"Got it\. Thanks for the (?:additional )?context!\s*")

@@ -11,7 +11,7 @@ A document of the older form is a record of facts with all messages in it.
 import hashlib
 from typing import Any
 
-from ...fold import Stale
+from ...model import Stale
 from .. import fields
 from .messages import Record, kind_of, used_of
 
@@ -78,12 +78,12 @@ class Log:
 
     def put(self, record: Record) -> None:
         """Append a message, or replace the one with its id."""
-        name: Name | None = fields.text(record, "id")
-        if name is None:
+        id = fields.text(record, "id")
+        if id is None:
             self.unnamed += 1
-            name = self.unnamed
-        elif self.known and digest(name) in self.known:
+        elif self.known and digest(id) in self.known:
             raise Stale
+        name: Name = self.unnamed if id is None else id
         self.left.pop(name, None)
         self.messages[name] = record
         used = self.used.setdefault(name, {})

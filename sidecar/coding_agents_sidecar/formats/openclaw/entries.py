@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import astuple
 from typing import Any
 
-from ...fold import Stale
-from ...model import Ended, Ending, Event, Message, Role
+from ...model import Ended, Ending, Event, Message, Role, Stale
 from .. import fields
 from ..blocks import plain
 from ..pi import content

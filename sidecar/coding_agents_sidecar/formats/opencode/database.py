@@ -84,7 +84,7 @@ class Tables:
             if not isinstance(data, dict):
                 yield Skipped("a message that is no JSON object")
             elif shape := shapes.from_row(row, data):
-                yield Record(*shape, {**row, "data": data})
+                yield Record(*shape, sqlite.native(row, data=data))
 
     def is_newer_form(self, session_id: str) -> bool:
         """Return whether a session has no rows in ``message``."""
@@ -103,22 +103,28 @@ class Tables:
 
     def record(self, row: dict[str, Any]) -> Iterator[Record | Skipped]:
         """Yield one message, after those of its parts that hold no record."""
-        info = sqlite.json_value(fields.at(row, "data"))
-        if not isinstance(info, dict):
+        data = sqlite.json_value(fields.at(row, "data"))
+        if not isinstance(data, dict):
             yield Skipped("a message that is no JSON object")
             return
-        if fields.seconds(info, "time", "created") is None:
-            info = {**info, "time": {**fields.table(info, "time"), "created": fields.at(row, "time_created")}}
-        parts, raw = [], []
+        info = {**data, "id": fields.text(row, "id")}
+        if fields.seconds(data, "time", "created") is None:
+            info["time"] = {**fields.table(data, "time"), "created": fields.at(row, "time_created")}
+        parts = []
+        for part in self.parts(row):
+            if isinstance(part, dict):
+                parts.append(part)
+            else:
+                yield Skipped("a part of a message that is no JSON object")
+        common = [{**part["data"], "id": part["id"]} for part in parts]
+        yield Record(info, common, {"message": sqlite.native(row, data=data), "parts": parts})
+
+    def parts(self, row: dict[str, Any]) -> Iterator[dict[str, Any] | None]:
+        """Yield the rows of a message's parts, ``None`` for one that holds no record."""
         if self.holds("part", "id", "message_id", "data"):
             for part in sqlite.rows(self.db, "SELECT * FROM part WHERE message_id = ? ORDER BY id", (row["id"],)):
-                data = sqlite.json_value(fields.at(part, "data"))
-                if isinstance(data, dict):
-                    parts.append({**data, "id": part["id"]})
-                    raw.append({**part, "data": data})
-                else:
-                    yield Skipped("a part of a message that is no JSON object")
-        yield Record({**info, "id": row["id"]}, parts, {"message": {**row, "data": info}, "parts": raw})
+                data = sqlite.json_value(part["data"])
+                yield sqlite.native(part, data=data) if isinstance(data, dict) else None
 
 
 def digest(facts: Any) -> str:

@@ -126,9 +126,7 @@ class Conversation:
         tools = [part for part in parts if of.kind(part) == "tool"]
         if fields.text(info, "parentID") in self.injected and tools == parts != [] and not usage and not error:
             return (yield from self.ran(info, parts, usage, raw))
-        cost = fields.number(info, "cost")
-        # Beside tokens, a cost of 0 only says that the model has no price.
-        cost = cost if cost and cost > 0 else None
+        cost = tokens.cost(info)
         key = self.key(info) if usage or cost else None
         role, content, thinking = self.content(parts, error, usage)
         calls = [of.call(part) for part in tools] or None

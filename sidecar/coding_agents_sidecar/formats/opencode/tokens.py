@@ -23,6 +23,8 @@ Version = tuple[int, int, int]
 NUMBERS = re.compile(r"v?(\d{1,4})\.(\d{1,4})\.(\d{1,4})")
 ANTHROPIC = {"anthropic", "amazon-bedrock", "google-vertex-anthropic"}
 """Providers that never count cached tokens as input."""
+MAX_COST = 1e9
+"""More is damage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,12 @@ def read(record: Any, info: Any, meaning: Counting) -> Tokens | None:
     if reasoning_apart and output is not None:
         output += reasoning or 0
     return Tokens(input, output, cache_read, cache_write, reasoning)
+
+
+def cost(record: Any) -> float | None:
+    """Return the cost of a response or session in US dollars; ``None`` for 0, which only says that a model has no price."""
+    found = fields.number(record, "cost")
+    return found if found is not None and 0 < found <= MAX_COST else None
 
 
 def is_anthropic(info: Any) -> bool:

@@ -16,8 +16,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from ...fold import Stale
-from ...model import Abandoned, Ended, Ending, Event, Info, Message, Role, Seen, Usage
+from ...model import Abandoned, Ended, Ending, Event, Info, Message, Role, Seen, Stale, Usage
 from .. import fields, text
 from ..blocks import plain
 from . import content

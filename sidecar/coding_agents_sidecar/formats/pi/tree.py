@@ -11,8 +11,7 @@ is where the conversation stands, the nodes above it are the conversation, all o
 
 from typing import Any
 
-from ...fold import Stale
-from ...model import Ending
+from ...model import Ending, Stale
 from .. import fields
 
 ROOT = 0
