@@ -12,6 +12,9 @@ from .registry import Registry
 STALE_SECONDS = 7 * 86400
 """An index that no complete pass has touched for so long is worth a warning."""
 
+SILENT_BYTES = 1_000_000
+"""A source as large as that should say something."""
+
 Check = dict[str, Any]
 
 
@@ -36,7 +39,7 @@ def runtimes(registry: Registry, settings: Settings, ledger: Database) -> list[d
 
 def examine(registry: Registry, settings: Settings, ledger: Database) -> tuple[str, list[Check]]:
     """Return the health (green, yellow, red) and the checks behind it."""
-    checks = [ledger_check(ledger), *runtime_checks(registry, settings, ledger)]
+    checks = [ledger_check(ledger), *runtime_checks(registry, settings, ledger), *silent_checks(ledger)]
     checks += [
         {"check": f"source {failure['source']}", "status": "warning", "message": failure["message"]}
         for failure in queries.failures(ledger, ())
@@ -62,19 +65,27 @@ def ledger_check(ledger: Database) -> Check:
 
 
 def runtime_checks(registry: Registry, settings: Settings, ledger: Database) -> list[Check]:
-    """Return one check a runtime: where it was looked for and what was skipped."""
-    skipped = queries.skipped_records(ledger, ())
+    """Return one check a runtime: where it was looked for, which versions wrote what is there, what was passed over."""
+    seen = queries.records_seen(ledger)
     checks = []
     for entry in runtimes(registry, settings, ledger):
-        roots = ", ".join(f"{root['path']} ({root['state']})" for root in entry["roots"])
-        lost = skipped.get(entry["name"], 0)
-        message = f"{entry['sessions']} sessions in {entry['sources']} sources; {roots}"
-        bad = any(root["state"] == "unreadable" for root in entry["roots"]) or lost
-        checks.append(
-            {
-                "check": entry["name"],
-                "status": "warning" if bad else "ok",
-                "message": message + (f"; {lost} damaged records skipped" if lost else ""),
-            }
-        )
+        said = [f"{entry['sessions']} sessions in {entry['sources']} sources"]
+        said += [f"{root['path']} ({root['state']})" for root in entry["roots"]]
+        found = seen.get(entry["name"], queries.Records())
+        if found.versions:
+            said.append(f"written by {', '.join(found.versions)}")
+        if found.skipped:
+            said.append(f"{found.skipped} damaged records skipped")
+        if found.unknown:
+            said.append(f"{found.unknown} records of unknown types ({found.unknown / found.seen:.1%})")
+        bad = found.skipped or any(root["state"] == "unreadable" for root in entry["roots"])
+        checks.append({"check": entry["name"], "status": "warning" if bad else "ok", "message": "; ".join(said)})
     return checks
+
+
+def silent_checks(ledger: Database) -> list[Check]:
+    """Return one check for every large source in which not one message was found: its format may have changed."""
+    return [
+        {"check": f"source {path}", "status": "warning", "message": f"{runtime}: {size} bytes without a message"}
+        for runtime, path, size in queries.silent_sources(ledger, SILENT_BYTES)
+    ]

@@ -24,6 +24,7 @@ from .model import (
     Stale,
     Start,
     Tokens,
+    Unknown,
     Usage,
 )
 from .reading import Amounts, Holding, Reading, add, key_hash, larger, micros, quarter
@@ -57,6 +58,7 @@ class SessionFold:
         self.ended: Ending | None = None
         self.skipped = 0
         self.torn = False
+        self.unknown = 0
         self.usage: dict[tuple[int, str], Amounts] = {}
         self.keyless: dict[tuple[int, str], Amounts] = {}
         self.holdings: dict[bytes, Holding] = {}
@@ -81,6 +83,8 @@ class SessionFold:
                 if self.resumed and event.branches != self.abandoned:
                     raise Stale
                 self.abandoned = event.branches
+            case Unknown():
+                self.unknown += 1
             case Skipped():
                 if event.tail:
                     self.torn = True
@@ -213,6 +217,8 @@ class SessionFold:
             ending=self.ending(),
             torn=self.torn,
             skipped=self.skipped,
+            unknown=self.unknown,
+            seen=self.positions + self.skipped + self.unknown,
             usage=usage,
             keyless=keyless,
             holdings=[self.holdings[key] for key in sorted(self.changed)],
@@ -265,7 +271,7 @@ class SessionFold:
             "abandoned": sorted(self.abandoned, key=str),
             "times": [self.first, self.opening, self.last],
             "last": [self.last_role, sorted(self.open_calls), self.ended],
-            "skipped": self.skipped,
+            "skipped": [self.skipped, self.unknown],
             "usage": [[*slot, *amounts] for slot, amounts in self.usage.items()],
             "keyless": [[*slot, *amounts] for slot, amounts in self.keyless.items()],
             "awaiting": self.awaiting.hex() if self.awaiting else None,
@@ -288,7 +294,7 @@ class SessionFold:
         self.first, self.opening, self.last = state["times"]
         self.last_role, calls, self.ended = state["last"]
         self.open_calls = set(calls)
-        self.skipped = state["skipped"]
+        self.skipped, self.unknown = state["skipped"]
         self.usage = {(slot, model): amounts for slot, model, *amounts in state["usage"]}
         self.keyless = {(slot, model): amounts for slot, model, *amounts in state["keyless"]}
         self.holdings = {holding.key: holding for holding in known}

@@ -216,7 +216,7 @@ class Pass:
 
     def write(self, task: Task, result: scan.Scan) -> set[int]:
         """Store what reading a source brought; return the sessions this touches."""
-        source_id = self.store.touch(task.adapter.name, task.source, mtime(task.stamp))
+        source_id = self.store.touch(task.adapter.name, task.source, task.stamp)
         touched: set[int] = set()
         if result.code is None:
             present = set()
@@ -230,7 +230,7 @@ class Pass:
     def write_many(self, task: Task) -> set[int]:
         """Read the changed sessions of a source of many and store each as it comes; return the sessions this touches."""
         adapter, source = task.adapter, task.source
-        source_id = self.store.touch(adapter.name, source, mtime(task.stamp))
+        source_id = self.store.touch(adapter.name, source, task.stamp)
         stamps = {one: f"{scan.version(adapter)}:{stamp}" for one, stamp in (task.stamps or {}).items()}
         touched: set[int] = set()
         result = task.failed or scan.Scan()
@@ -282,11 +282,6 @@ def is_fresh(stamp: Stamp, looked: float) -> bool:
     """Return whether a file may have been written once more under the same stamp after it was looked at."""
     grain = COARSE_GRAIN if stamp.changed_ns % 1_000_000_000 == 0 else FINE_GRAIN
     return looked - stamp.changed_ns / 1e9 < grain
-
-
-def mtime(stamp: Stamp) -> int:
-    """Return the newest change of a source in Unix seconds."""
-    return stamp.modified_ns // 1_000_000_000
 
 
 def below(path: str, folders: Iterable[str]) -> bool:

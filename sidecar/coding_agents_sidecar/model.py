@@ -60,7 +60,8 @@ class Info:
         cost_usd: the session's native cost as a whole, where responses do not carry it. The last one given wins.
         tokens: running totals of the session as a whole, where responses do not carry them. The last one given wins.
         tags: labels the runtime keeps.
-        meta: anything else worth keeping (provider, versions, channel), merged; shown by ``read``, never stored in WordPress.
+        meta: anything else worth keeping (``version`` of the runtime, provider, channel), merged; shown by ``read``, never
+            stored in WordPress.
     """
 
     project_path: str | None = None
@@ -187,6 +188,11 @@ class Skipped:
 
 
 @dataclass(slots=True)
+class Unknown:
+    """A record of a type that the adapter does not know: read past, and counted for ``doctor``."""
+
+
+@dataclass(slots=True)
 class Checkpoint:
     """All events so far follow from the first ``offset`` bytes; reading may go on there when the source has grown.
 
@@ -201,7 +207,7 @@ class Checkpoint:
     state: dict[str, Any] = field(default_factory=dict)
 
 
-Event = Start | Info | Message | Usage | Seen | Ended | Abandoned | Skipped | Checkpoint
+Event = Start | Info | Message | Usage | Seen | Ended | Abandoned | Skipped | Unknown | Checkpoint
 
 
 class Stale(Exception):

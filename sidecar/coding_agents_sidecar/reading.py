@@ -44,6 +44,7 @@ class Reading:
     Args:
         ending: how it stands once nobody writes to it any more.
         torn: its last record is damaged or not written to its end.
+        skipped, unknown, seen: records that could not be read, records of unknown types, and those with the messages together.
         usage: (quarter hour as Unix seconds, model) -> amounts, over all responses held, copied ones included.
         keyless: the part of ``usage`` that has no holdings.
         holdings: all, or those new and changed since the checkpoint when ``resumed``.
@@ -61,6 +62,8 @@ class Reading:
     ending: Ending
     torn: bool
     skipped: int
+    unknown: int
+    seen: int
     usage: dict[tuple[int, str], Amounts]
     keyless: dict[tuple[int, str], Amounts]
     holdings: list[Holding]

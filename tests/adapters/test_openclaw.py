@@ -36,6 +36,7 @@ def sources(home: Path) -> Iterator[Source]:
 
 
 def lab_of(case: str, base: Path) -> Lab:
+    base.mkdir(exist_ok=True)
     lab = Lab("openclaw", FIXTURES / case, base)
     lab.index()
     return lab
@@ -85,7 +86,7 @@ def test_an_answer_is_shown_without_its_directives_and_a_mirror_apart_from_it(tm
         ("tool", ""),
         ("assistant", "It is up."),
     ]
-    assert [one["content"] for one in messages if one["role"] == "system"][2:] == ["It is up.", "Model set to acme-1."]
+    assert [one["content"] for one in messages if one["role"] == "system"][1::2] == ["It is up.", "Model set to acme-1."]
     assert messages[2]["tool_calls"][0]["duration_ms"] == 168
     assert {name: head["meta"].get(name) for name in ("channel", "chat_type", "session_key", "models")} == {
         "channel": "webchat",

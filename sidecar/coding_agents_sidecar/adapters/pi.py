@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 
 from ..adapter import Adapter, Root, Source
 from ..formats import beside, fields, jsonl, places
-from ..formats.pi import files, folder
+from ..formats.pi import documented, files
 from ..formats.pi.entries import Entries
 from ..formats.pi.omp import OmpEntries
 from ..model import Checkpoint, Event, Info, Skipped, Start
@@ -44,7 +44,7 @@ class Flat(Root):
     """A folder of sessions whose own folders are something else.
 
     Args:
-        only: names of the files that count; empty for all.
+        only: names of the files that count; empty for those whose names are like a session's.
     """
 
     only: tuple[str, ...] = ()
@@ -93,13 +93,17 @@ class Pi(Adapter):
         if not isinstance(root, Flat):
             yield from places.walk(root.path, self.is_session)
             return
-        yield from places.walk(root.path, lambda name: name in root.only if root.only else self.is_session(name), depth=0)
+        yield from places.walk(root.path, lambda name: name in root.only if root.only else self.is_stamped(name), depth=0)
         for name in root.only:
             yield from places.walk(os.path.join(root.path, name.removesuffix(".jsonl")), self.is_session)
 
     def is_session(self, path: str) -> bool:
         """Return whether a file may be a session's, by its name."""
         return path.endswith(".jsonl")
+
+    def is_stamped(self, name: str) -> bool:
+        """Return whether a file is a session's beyond doubt, by its name."""
+        return self.is_session(name) and files.STAMPED.match(name) is not None
 
     def needed(self, path: str, root: str) -> tuple[str, ...]:
         """Return all files that say something of the session in a file; none when that is the only one."""
@@ -132,8 +136,7 @@ class Pi(Adapter):
 
     def is_damaged(self, source: Source, opening: files.Opening) -> bool:
         """Return whether a file without a header has lost it: its entries or its name tell."""
-        stamped = files.STAMPED.match(os.path.basename(source.path)) is not None
-        return opening.entries or (stamped and bool(opening.skipped))
+        return opening.entries or (bool(opening.skipped) and self.is_stamped(os.path.basename(source.path)))
 
     def start(self, source: Source, header: dict[str, Any]) -> Start:
         """Return the session that a header opens."""
@@ -152,7 +155,7 @@ class Pi(Adapter):
         sessions: dict[str, list[tuple[str, files.Opening]]] = {}
         for path in source.files or (source.path,):
             opening = files.opening(path)
-            if opening.header or opening.entries:
+            if opening.header or opening.entries or opening.messages:
                 sessions.setdefault(fields.text(opening.header, "id") or name, []).append((path, opening))
         for own, found in sessions.items():
             if session_id not in (None, own):
@@ -162,7 +165,7 @@ class Pi(Adapter):
             yield start
             yield from self.facts(source, opening, start)
             entries = self.read(start, None)
-            for record in folder.merged([path for path, _ in found]):
+            for record in documented.merged([path for path, _ in found]):
                 yield from [record] if isinstance(record, Skipped) else entries.entry(record)
             yield from files.settled(start, entries)
 
@@ -223,11 +226,9 @@ class OhMyPi(Pi):
     def start(self, source: Source, header: dict[str, Any]) -> Start:
         start = super().start(source, header)
         if is_subagent(source.path, source.root):
-            parents = parent_files(source.path)
-            found = next(
-                filter(None, (files.id_of(path, source.root) for path in parents)), files.id_in(os.path.basename(parents[0]))
-            )
-            start = replace(start, kind="subagent", parent_id=found, modified=files.changed(source))
+            ids = filter(None, (files.id_of(path, source.root) for path in parent_files(source.path)))
+            named = files.id_in(os.path.basename(os.path.dirname(source.path)))
+            start = replace(start, kind="subagent", parent_id=next(ids, named), modified=files.changed(source))
         return replace(start, preference=ARCHIVED) if source.path.endswith(".gz") else start
 
     def facts(self, source: Source, opening: files.Opening, start: Start) -> Iterator[Event]:

@@ -32,6 +32,7 @@ CREATE TABLE source (
   root BLOB NOT NULL,
   stamp TEXT NOT NULL,
   mtime INTEGER NOT NULL,
+  size INTEGER NOT NULL,
   version TEXT NOT NULL,
   checkpoint BLOB,
   skipped INTEGER NOT NULL,
@@ -46,6 +47,9 @@ CREATE TABLE reading (
   stamp TEXT NOT NULL,
   gone INTEGER NOT NULL,
   skipped INTEGER NOT NULL,
+  unknown INTEGER NOT NULL,
+  seen INTEGER NOT NULL,
+  version TEXT,
   facts BLOB NOT NULL,
   UNIQUE (source, session)
 ) STRICT;

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import orjson
 
 from ..errors import AmbiguousSession, SessionNotFound
+from ..formats import text
 from .database import Database
 from .rows import TOKEN_COLUMNS, project_hash, session_key
 
@@ -217,8 +218,6 @@ def titles(ledger: Database, sessions: list[tuple[str, str, str]]) -> list[str |
 
 def failures(ledger: Database, runtimes: tuple[str, ...]) -> list[dict[str, Any]]:
     """Return the sources that could not be read, as reports name them."""
-    from ..formats import text
-
     where = Where(["code IS NOT NULL"])
     where.among("runtime", runtimes)
     rows = ledger.db.execute(
@@ -239,6 +238,45 @@ def skipped_records(ledger: Database, runtimes: tuple[str, ...]) -> dict[str, in
         f"SELECT runtime, SUM(skipped + COALESCE(({lost}), 0)) FROM source WHERE {where} GROUP BY runtime", where.values
     )
     return {runtime: int(number) for runtime, number in rows}
+
+
+@dataclass(slots=True)
+class Records:
+    """What was seen of a runtime: versions that wrote, newest last, and records in all, unreadable and of unknown types."""
+
+    versions: list[str] = field(default_factory=list)
+    seen: int = 0
+    skipped: int = 0
+    unknown: int = 0
+
+
+def records_seen(ledger: Database) -> dict[str, Records]:
+    """Return what was seen, by runtime."""
+    found: dict[str, Records] = {}
+    for runtime, number in skipped_records(ledger, ()).items():
+        found[runtime] = Records(skipped=number)
+    joined = "FROM reading r JOIN source f ON f.id = r.source"
+    for runtime, seen, unknown in ledger.db.execute(f"SELECT f.runtime, SUM(r.seen), SUM(r.unknown) {joined} GROUP BY f.runtime"):
+        found[runtime].seen, found[runtime].unknown = seen, unknown
+    versions = f"SELECT DISTINCT f.runtime, r.version {joined} WHERE r.version IS NOT NULL"
+    for runtime, version in sorted(ledger.db.execute(versions), key=lambda row: (row[0], by_number(row[1]))):
+        found[runtime].versions.append(version)
+    return found
+
+
+def by_number(version: str) -> list[tuple[int, str]]:
+    """Return what a version sorts by: 2.10 comes after 2.9."""
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in version.split(".")]
+
+
+def silent_sources(ledger: Database, size: int) -> list[tuple[str, str, int]]:
+    """Return runtime, path and bytes of the readable sources above a size that hold no session."""
+    rows = ledger.db.execute(
+        "SELECT runtime, path, size FROM source WHERE size > ? AND code IS NULL AND version <> ''"
+        " AND NOT EXISTS (SELECT 1 FROM reading WHERE reading.source = source.id) ORDER BY runtime, path",
+        (size,),
+    )
+    return [(runtime, text.path(os.fsdecode(path)), size) for runtime, path, size in rows]
 
 
 def floor(ledger: Database) -> int:

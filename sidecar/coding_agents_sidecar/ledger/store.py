@@ -4,7 +4,8 @@ import os
 from dataclasses import dataclass
 
 from ..adapter import Source
-from ..formats import text
+from ..formats import fields, text
+from ..formats.places import Stamp
 from ..reading import Holding, Reading
 from ..scan import Resume, Scan
 from .database import HOLDING, Database
@@ -65,12 +66,13 @@ class Store:
         )
         return {(origin, session_id): stamp for origin, session_id, stamp in rows}
 
-    def touch(self, runtime: str, source: Source, mtime: int) -> int:
+    def touch(self, runtime: str, source: Source, stamp: Stamp) -> int:
         """Return the id of a source, made when it is new."""
         row = self.db.execute(
-            "INSERT INTO source (runtime, path, root, stamp, mtime, version, skipped) VALUES (?, ?, ?, '', ?, '', 0)"
-            " ON CONFLICT (runtime, path) DO UPDATE SET root = excluded.root, mtime = excluded.mtime RETURNING id",
-            (runtime, os.fsencode(source.path), os.fsencode(source.root), mtime),
+            "INSERT INTO source (runtime, path, root, stamp, mtime, size, version, skipped) VALUES (?, ?, ?, '', ?, ?, '', 0)"
+            " ON CONFLICT (runtime, path) DO UPDATE SET root = excluded.root, mtime = excluded.mtime, size = excluded.size"
+            " RETURNING id",
+            (runtime, os.fsencode(source.path), os.fsencode(source.root), stamp.modified_ns // 1_000_000_000, stamp.size),
         ).fetchone()
         return int(row[0])
 
@@ -85,10 +87,11 @@ class Store:
         """Store what a source says of one session; return it and the sessions that its lost responses touch."""
         session = self.session(runtime, reading.start.origin or source.origin, reading.start.session_id)
         reading_id = self.db.execute(
-            "INSERT INTO reading (source, session, stamp, gone, skipped, facts) VALUES (?, ?, ?, 0, ?, ?)"
-            " ON CONFLICT (source, session) DO UPDATE SET"
-            " stamp = excluded.stamp, gone = 0, skipped = excluded.skipped, facts = excluded.facts RETURNING id",
-            (source_id, session, stamp, reading.skipped, Facts.of(reading).dump()),
+            "INSERT INTO reading (source, session, gone, stamp, skipped, unknown, seen, version, facts)"
+            " VALUES (?, ?, 0, ?, ?, ?, ?, ?, ?) ON CONFLICT (source, session) DO UPDATE SET gone = 0, stamp = excluded.stamp,"
+            " skipped = excluded.skipped, unknown = excluded.unknown, seen = excluded.seen, version = excluded.version,"
+            " facts = excluded.facts RETURNING id",
+            (source_id, session, stamp, *noted(reading), Facts.of(reading).dump()),
         ).fetchone()[0]
         touched = {session} if reading.resumed else {session} | self.drop_holdings(reading_id)
         self.db.executemany(
@@ -142,3 +145,9 @@ class Store:
             "UPDATE source SET stamp = '', checkpoint = NULL, code = NULL, message = NULL, skipped = 0 WHERE id = ?", (source_id,)
         )
         return self.keep_only(source_id, set())
+
+
+def noted(reading: Reading) -> tuple[int, int, int, str | None]:
+    """Return what only ``doctor`` asks for: records skipped, unknown and seen, and the runtime's version."""
+    version = fields.text(reading.info.meta, "version")
+    return reading.skipped, reading.unknown, reading.seen, text.clean(version[:64]) if version else None

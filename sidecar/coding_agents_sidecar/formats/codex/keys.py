@@ -25,6 +25,7 @@ class Keys:
     def __init__(self, scope: str, state: dict[str, Any] | None = None) -> None:
         state = state or {}
         self.scope: str = state.get("scope", scope)
+        self.copied: bool = state.get("copied", False)
         self.turn: str | None = state.get("turn")
         self.asked: bool = state.get("asked", True)
         self.chain: str = state.get("chain", "")
@@ -32,12 +33,21 @@ class Keys:
 
     def state(self) -> dict[str, Any]:
         """Return what reading on needs, as JSON-like data."""
-        return {"scope": self.scope, "turn": self.turn, "asked": self.asked, "chain": self.chain, "said": dict(self.said)}
+        plain = ("scope", "copied", "turn", "asked", "chain")
+        return {**{name: getattr(self, name) for name in plain}, "said": dict(self.said)}
 
     @property
     def is_unique(self) -> bool:
         """Whether the turn's id is unique among all threads."""
         return UUID.fullmatch(self.turn or "") is not None
+
+    def enter(self, scope: str) -> None:
+        """Begin the copied history of a thread, which may in turn begin with that of another one.
+
+        Further on, the name of a thread only repeats who it is.
+        """
+        if not self.copied or not self.chain:
+            self.scope, self.copied, self.chain = scope, True, ""
 
     def begin(self, turn: str | None) -> None:
         """Enter a turn, unless it is the current one or has no id."""

@@ -22,8 +22,16 @@ THREAD_NAME, TASK_TITLE = 2, 1
 TITLE_LENGTH = 100
 REVERTED = "reverted"
 """Label of the branch that later files of the thread have cut off."""
-KINDS = {"response_item", "event_msg", "turn_context", "session_meta", "token_usage_record", "usage", "compacted"}
-"""Entries that tell by coming after a user's item that it was not typed."""
+KINDS = {
+    *("response_item", "event_msg", "turn_context", "session_meta", "token_usage_record", "usage", "compacted"),
+    "inter_agent_communication",
+}
+"""Entries that tell by coming after a user's item whether it was typed."""
+PLAIN = (
+    *("parent", "begun", "titled", "placed", "timed", "model", "last_turn", "open", "worded", "calling", "answered", "asked"),
+    *("running", "failed"),
+)
+"""Attributes that are kept as they are."""
 RECENT = 64
 """Unanswered calls of which is kept what events tell beside their output."""
 
@@ -57,7 +65,6 @@ class Rollout:
         self.keys = Keys(start.session_id, state.get("keys"))
         self.counter = tokens.Counter(state.get("counter"))
         self.begun: bool = state.get("begun", False)
-        self.copied: bool = state.get("copied", False)
         self.titled: bool = state.get("titled", False)
         self.placed: bool = state.get("placed", False)
         self.timed: bool = state.get("timed", False)
@@ -79,9 +86,8 @@ class Rollout:
 
     def state(self) -> dict[str, Any]:
         """Return what reading the grown file from here on needs, as JSON-like data."""
-        plain = ("parent", "begun", "copied", "titled", "placed", "timed", "model", "last_turn", "open", "calling", "answered")
         return {
-            **{name: getattr(self, name) for name in (*plain, "asked", "running", "failed", "worded")},
+            **{name: getattr(self, name) for name in PLAIN},
             "keys": self.keys.state(),
             "counter": self.counter.state(),
             "turns": list(self.turns),
@@ -161,7 +167,7 @@ class Rollout:
         """Yield what the thread says of itself, or that another one's history follows."""
         named = fields.text(payload, "id")
         if named and named != self.session_id:
-            self.keys.scope, self.copied = named, True
+            self.keys.enter(named)
             if self.parent is None:
                 self.parent = named
                 yield Info(parent_id=named)
@@ -279,7 +285,7 @@ class Rollout:
         yield self.message("user", entry, key=self.keys.prompt(), content=blocks.plain(parts))
         # UUIDs of version 7 sort by time: a turn that is younger than the thread is the thread's own.
         own = self.keys.is_unique and (self.keys.turn or "") > self.session_id
-        if self.kind == "subagent" and self.copied and own and not self.titled:
+        if self.kind == "subagent" and self.keys.copied and own and not self.titled:
             self.titled = True
             words = " ".join(fields.text(part, "text") or "" for part in parts)
             yield Info(title=" ".join(words.split())[:TITLE_LENGTH], title_rank=TASK_TITLE)

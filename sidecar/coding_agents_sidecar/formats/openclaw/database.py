@@ -27,18 +27,20 @@ ARCHIVE_LIMIT = 64 << 20
 
 WINDOW = (
     *("session_id", "session_key", "previous_session_id", "reason", "updated_at", "transcript_updated_at"),
-    *("chat_type", "channel", "model_provider", "model", "parent_session_key", "spawned_by", "display_name"),
+    *("chat_type", "channel", "model_provider", "model", "parent_session_key", "spawned_by"),
 )
 NODE = (
     *("session_key", "current_session_id", "session_id", "entry_json", "status", "archived_at", "updated_at"),
     *("parent_session_key", "spawned_by", "fork_source_session_id", "label", "display_name"),
 )
-REWRITTEN = (
+APPENDED = "SELECT session_id, count(*), max(seq) FROM transcript_events GROUP BY session_id"
+CHANGING = (
     ("session_transcript_index_state", ("indexed_seq", "leaf_event_id", "needs_rebuild")),
     ("transcript_rewrite_watermarks", ("generation",)),
     ("session_transcript_cold_archives", ("generation", "archive_name", "storage")),
+    ("session_transcript_archives", ("generation",)),
 )
-"""Tables with a row a session that changes when its transcript is changed otherwise than by appending."""
+"""Tables that change with a session's transcript otherwise than by appending."""
 
 Record = dict[str, Any]
 
@@ -99,16 +101,14 @@ class Database:
 
     def stamps(self) -> dict[str, str]:
         """Return the change stamp of every session."""
-        last: dict[str, list[Any]] = {}
-        query = "SELECT session_id, count(*), max(seq) FROM transcript_events GROUP BY session_id"
-        for session_id, *state in self.db.execute(query):
-            last[session_id] = state
-        for table, names in REWRITTEN:
+        states: dict[str | None, list[Any]] = {}
+        for table, names in CHANGING:
             for row in self.rows(table, ("session_id", *names)):
-                last.setdefault(row["session_id"], []).append(sorted(row.items()))
-        for row in self.rows("session_transcript_archives", ("session_id", "generation")):
-            last.setdefault(row["session_id"], []).append(row["generation"])
-        return {one.id: digest((one, last.get(one.id))) for one in self.sessions()}
+                states.setdefault(fields.text(row, "session_id"), []).append(sorted(row.items()))
+        if sqlite.columns(self.db, "transcript_events"):
+            for session_id, *state in self.db.execute(APPENDED):
+                states.setdefault(session_id, []).append(state)
+        return {one.id: digest((one, states.get(one.id))) for one in self.sessions()}
 
     def events(self, session: Session) -> Iterator[Record | Skipped]:
         """Yield the entries of a session, from wherever they lie."""
@@ -168,7 +168,6 @@ def session_of(session_id: str, window: Record, node: Record, current: dict[str 
     parent = current.get(above) if subagent and above else None
     of_window = Noted(
         key=key,
-        title=fields.text(window, "display_name"),
         parent=parent,
         subagent=subagent,
         channel=fields.text(window, "channel"),
@@ -179,7 +178,7 @@ def session_of(session_id: str, window: Record, node: Record, current: dict[str 
         entry = noted(key, sqlite.json_value(node.get("entry_json")), parent)
         facts = replace(
             entry,
-            title=fields.text(node, "label") or entry.title or fields.text(node, "display_name") or of_window.title,
+            title=fields.text(node, "label") or entry.title or fields.text(node, "display_name"),
             subagent=subagent or entry.subagent,
             archived=entry.archived or node.get("archived_at") is not None,
             ending=entry.ending or ENDINGS.get(fields.text(node, "status") or ""),

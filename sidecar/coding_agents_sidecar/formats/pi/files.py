@@ -39,6 +39,7 @@ class Opening:
         slot: the record of the title slot.
         skipped: what could not be read up to there.
         entries: entries stand before any header.
+        messages: messages without a type do, as in the form that is documented.
     """
 
     header: dict[str, Any] | None = None
@@ -46,6 +47,7 @@ class Opening:
     slot: dict[str, Any] = field(default_factory=dict)
     skipped: list[Skipped] = field(default_factory=list)
     entries: bool = False
+    messages: bool = False
 
 
 def opening(path: str) -> Opening:
@@ -68,8 +70,9 @@ def opening(path: str) -> Opening:
                 # It is read again, with what stands before it.
                 found.skipped.clear()
             break
-        if kind in TYPES or (kind is None and fields.text(line.record, "role")):
-            found.entries = True
+        found.entries = kind in TYPES
+        found.messages = kind is None and fields.text(line.record, "role") is not None
+        if found.entries or found.messages:
             break
         if kind == "title":
             found.slot = line.record
