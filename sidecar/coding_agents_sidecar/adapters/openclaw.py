@@ -75,7 +75,7 @@ class OpenClaw(Adapter):
                 yield found
                 continue
             agent = os.path.relpath(found, root.path).split(os.sep)[0]
-            origin = "/".join(filter(None, (root.origin, "" if agent == "main" else agent)))
+            origin = label(root.origin, "" if agent == "main" else agent)
             if os.path.basename(found) == DATABASE:
                 yield Source(found, root.path, (found, found + "-wal"), origin)
             else:
@@ -93,8 +93,8 @@ class OpenClaw(Adapter):
                 yield Source(found, root.path, noted_in(found), root.origin)
         for twins in documents.values():
             for path in twins:
-                origin = root.origin if len(twins) == 1 else os.path.basename(os.path.dirname(path))
-                yield Source(path, root.path, (path, *(twin for twin in twins if twin != path)), origin)
+                channel = "" if len(twins) == 1 else os.path.basename(os.path.dirname(path))
+                yield Source(path, root.path, (path, *(twin for twin in twins if twin != path)), label(root.origin, channel))
 
     def is_channels(self, path: str) -> bool:
         """Return whether a file below a root is a session, by its path."""
@@ -122,10 +122,19 @@ class OpenClaw(Adapter):
             yield from transcribed(source, resume)
 
 
+def label(*parts: str) -> str:
+    """Return the label of a store inside another one."""
+    return "/".join(filter(None, parts))
+
+
 def is_agents(path: str) -> bool:
     """Return whether a file below the agents' folders is a database or a transcript, by its path."""
-    *_, folder, name = ("", "", *path.split(os.sep))
-    return (folder == "agent" and name == DATABASE) or (folder == "sessions" and is_transcript(name))
+    match path.split(os.sep):
+        case [_, "agent", name]:
+            return name == DATABASE
+        case [_, "sessions", name]:
+            return is_transcript(name)
+    return False
 
 
 def is_transcript(name: str) -> bool:
@@ -147,10 +156,14 @@ def transcribed(source: Source, resume: Checkpoint | None) -> Iterator[Event]:
         if opening.entries or opening.skipped:
             raise files.headless(source.path)
         return
+    session_id = fields.text(opening.header, "id") or ""
     name = TRANSCRIPT.fullmatch(os.path.basename(source.path))
     archived = name is not None and name["archived"] is not None
-    session_id = fields.text(opening.header, "id") or ""
-    noted = index.NOTHING if archived else index.read(source.files[-1]).get(session_id, index.NOTHING)
+    noted = index.NOTHING
+    if name and not archived:
+        # The index names the file, whose header may have another id after it was copied.
+        known = index.read(source.files[-1])
+        noted = known.get(session_id) or known.get(name["id"], noted)
     parent = noted.parent if noted.subagent else files.parent_of(opening.header, source.path, source.root, id_in)
     start = Start(session_id, kind_of(noted), parent, preference=ARCHIVED if archived else 0, modified=files.changed(source))
     entries = ClawEntries(noted, resume.state if resume else None)
@@ -199,6 +212,7 @@ def documented(source: Source) -> Iterator[Event]:
     yield start
     yield Info(
         title=fields.text(whole, "title"),
+        model=fields.text(whole, "model"),
         started_at=fields.seconds(whole, "createdAt"),
         last_activity_at=fields.seconds(whole, "updatedAt"),
         meta={"channel": os.path.basename(os.path.dirname(source.path))},

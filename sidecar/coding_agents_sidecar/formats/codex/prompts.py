@@ -39,7 +39,9 @@ class Marks:
     """
 
     def __init__(self, state: list[bool | None] | None = None) -> None:
-        self.used, self.was_judged, self.is_outdated = state or (None, False, False)
+        used, judged, outdated = state or (None, False, False)
+        self.used: bool | None = used
+        self.was_judged, self.is_outdated = bool(judged), bool(outdated)
         self.judged, self.guessed = False, False
 
     def state(self) -> list[bool | None]:
