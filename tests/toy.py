@@ -8,7 +8,7 @@ from pathlib import Path
 
 from coding_agents_sidecar.adapter import Adapter, Root, Source
 from coding_agents_sidecar.formats import fields, jsonl, places
-from coding_agents_sidecar.model import Checkpoint, Event, Info, Message, Seen, Skipped, Start, Tokens, Unknown, Usage
+from coding_agents_sidecar.model import Checkpoint, Event, Info, Message, Seen, Start, Tokens, Unknown, Usage
 
 
 class Toy(Adapter):
@@ -24,23 +24,7 @@ class Toy(Adapter):
     def events(self, source: Source, session_id: str | None = None, resume: Checkpoint | None = None) -> Iterator[Event]:
         yield Start(Path(source.path).stem)
         offset = resume.offset if resume else 0
-        held: list[Skipped] = []
-        last: dict[str, object] | None = None
-        for line in jsonl.records(source.path, offset):
-            if isinstance(line, Skipped):
-                held.append(line)
-            elif line.whole:
-                yield from held
-                held.clear()
-                yield from record_events(line.record)
-                offset = line.end
-            else:
-                last = line.record
-        yield Checkpoint(offset)
-        # What follows the last good line will be read again with what is appended to it.
-        yield from held
-        if last is not None:
-            yield from record_events(last)
+        yield from jsonl.follow(jsonl.records(source.path, offset), offset, record_events)
 
 
 def record_events(record: dict[str, object]) -> Iterator[Event]:

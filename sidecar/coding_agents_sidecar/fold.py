@@ -29,7 +29,7 @@ from .model import (
 )
 from .reading import Amounts, Holding, Reading, add, key_hash, larger, micros, quarter
 
-VERSION = 1
+VERSION = 2
 """Raise it when the same events would give other sessions: every source is then read again."""
 
 TITLE_LENGTH = 100
@@ -185,7 +185,7 @@ class SessionFold:
         info.project_path = info.project_path or event.project_path
         if event.title and event.title_rank >= info.title_rank:
             info.title, info.title_rank = event.title, event.title_rank
-        for name in ("model", "started_at", "parent_id", "archived", "cost_usd", "tokens", "tags"):
+        for name in ("model", "started_at", "ended_at", "parent_id", "archived", "cost_usd", "tokens", "tags"):
             value = getattr(event, name)
             if value is not None:
                 setattr(info, name, value)
@@ -213,7 +213,7 @@ class SessionFold:
             turn_count=len(turns),
             first_time=self.first,
             opening_time=self.opening,
-            last_time=self.last,
+            last_time=self.last if self.info.ended_at is None else self.info.ended_at,
             ending=self.ending(),
             torn=self.torn,
             skipped=self.skipped,

@@ -57,6 +57,7 @@ class Info:
         model: the model chosen for the session; counts only while no message or usage names one.
         started_at: the runtime's authoritative start; without it the first own record counts.
         last_activity_at: widens the time of the last record.
+        ended_at: the runtime's authoritative time of the last change, whatever its records say. The last one given wins.
         cost_usd: the session's native cost as a whole, where responses do not carry it. The last one given wins.
         tokens: running totals of the session as a whole, where responses do not carry them. The last one given wins.
         tags: labels the runtime keeps.
@@ -76,6 +77,7 @@ class Info:
     tokens: Tokens | None = None
     tags: tuple[str, ...] | None = None
     meta: dict[str, Any] | None = None
+    ended_at: float | None = None
 
 
 @dataclass(slots=True)

@@ -198,10 +198,9 @@ def test_media_are_described_and_not_carried(tmp_path: Path) -> None:
     image = {"type": "input_image", "image_url": "data:image/jpeg;base64,iVBORw0="}
     linked = {"type": "input_image", "image_url": "https://example.org/a.png"}
     source = write(tmp_path, meta(), *typed("<image name=[Image #1]>", image, "</image>", linked), assistant("Nice"))
-    assert said(source)[0] == (
-        "user",
-        [{"type": "image", "media_type": "image/jpeg", "bytes": 5}, {"type": "image", "media_type": None, "bytes": None}],
-    )
+    role, (shown, named) = said(source)[0]
+    assert (role, shown) == ("user", {"type": "image", "media_type": "image/jpeg", "bytes": 5})
+    assert (named["media_type"], named["bytes"]) == (None, None)
 
 
 def test_thinking_is_the_summary_else_the_raw_words_and_never_what_is_encrypted(tmp_path: Path) -> None:
@@ -320,3 +319,9 @@ def test_a_task_between_agents_is_the_prompt_of_the_one_it_starts(tmp_path: Path
 def test_sub_agents_and_forks_name_where_they_come_from(tmp_path: Path, recorded: Record, kind: str, parent: str | None) -> None:
     start = reading(write(tmp_path, meta(**recorded), *typed("Go"))).start
     assert (start.session_id, start.kind, start.parent_id) == (THREAD, kind, parent)
+
+
+def test_entries_of_unknown_types_are_counted_and_known_ones_without_words_are_not(tmp_path: Path) -> None:
+    noise = [entry("world_state", {}), item("ghost_snapshot"), event("never_heard_of")]
+    unknown = [entry("never_heard_of", {}), item("never_heard_of"), {"type": "never_heard_of"}]
+    assert reading(write(tmp_path, meta(), *noise, *typed("Go"), *unknown)).unknown == 3

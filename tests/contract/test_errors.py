@@ -1,6 +1,7 @@
 """Codes and exit statuses are spelled once, in schema/errors.json; everything else repeats them exactly."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,6 @@ def test_the_wire_knows_the_same_codes() -> None:
 
 def test_no_other_code_is_written_anywhere() -> None:
     source = Path(errors.__file__).parent
-    words = {word.strip("\"',:()") for path in source.rglob("*.py") for word in path.read_text().split()}
+    words = {word for path in source.rglob("*.py") for word in re.findall(r"[\"']([A-Z]+(?:_[A-Z]+)+)[\"']", path.read_text())}
     suffixes = ("_NOT_FOUND", "_UNAVAILABLE", "_MISMATCH", "_ARGUMENT", "_SESSION", "_ERROR")
-    assert {word for word in words if word.isupper() and word.endswith(suffixes)} <= set(CODES)
+    assert {word for word in words if word.endswith(suffixes)} <= set(CODES)

@@ -200,7 +200,8 @@ def test_a_hundred_are_listed_where_nothing_is_asked(site: Site) -> None:
     done = site.wp(*COMMAND, "list", "--format=ids")
     assert len(done.stdout.splitlines()) == 100
     assert done.stderr == "There are more than these 100: --limit=N or --all shows them.\n"
-    assert site.wp(*COMMAND, "list", "--format=ids", "--limit=100").stderr == ""
+    assert site.wp(*COMMAND, "list", "--format=count", "--limit=100").stderr == done.stderr
+    assert site.wp(*COMMAND, "list", "--format=ids", "--limit=101").stderr == ""
     assert len(ids(site, "--all")) == 101
     assert len(ids(site, "--all", "--limit=5")) == 5
     assert site.wp(*COMMAND, "list", "--format=count").stdout == "101\n"

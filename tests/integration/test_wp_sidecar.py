@@ -112,14 +112,14 @@ def test_a_program_that_says_how_far_it_is_may_take_its_time(site: Site, player:
     assert timed(site, player) == "1"
 
 
-@pytest.mark.parametrize("what", ["protocol", "table", "document"])
-@pytest.mark.parametrize(("theirs", "advice"), [(0, "update the sidecar"), (2, "update the plugin")])
-def test_other_versions_are_refused_with_what_to_update(site: Site, player: Player, what: str, theirs: int, advice: str) -> None:
-    player.replaces_hello(answer({**HELLO, what: theirs}))
-    code, error = failure(site, *COMMAND, "reindex", env=player.env(site))
-    assert (code, error["code"]) == (6, "VERSION_MISMATCH")
-    assert error["message"].endswith(f"{advice}.")
-    assert what in error["message"]
+def test_other_versions_are_refused_with_what_to_update(site: Site, player: Player) -> None:
+    for what in ("protocol", "table", "document"):
+        for theirs, advice in (0, "update the sidecar"), (2, "update the plugin"):
+            player.replaces_hello(answer({**HELLO, what: theirs}))
+            code, error = failure(site, *COMMAND, "reindex", env=player.env(site))
+            assert (code, error["code"]) == (6, "VERSION_MISMATCH")
+            assert error["message"].endswith(f"{advice}.")
+            assert what in error["message"]
 
 
 def test_every_error_of_the_sidecar_ends_with_its_status(site: Site, player: Player) -> None:

@@ -20,11 +20,10 @@ from coding_agents_sidecar.formats.places import Unlisted
 from coding_agents_sidecar.ledger.database import open_ledger
 from coding_agents_sidecar.ledger.queries import ListQuery, list_rows, skipped_records
 from coding_agents_sidecar.testing import LAID_AT, lay
+from tests.property.effort import EFFORT, some
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
 CASES = sorted(path.parent for path in FIXTURES.glob("*/*/expected.json"))
-EFFORT = int(os.environ.get("CODING_AGENTS_TEST_EFFORT", "1"))
-"""Raise it to try more damage than every run can afford."""
 SMALL = 4096
 STRANGE: tuple[Any, ...] = (None, True, -1, 0, 2**70, 1e308, "", "x", "2020-01-01", "\ud83d", [], {}, [[]], [None], {"": None})
 
@@ -94,7 +93,8 @@ def test_a_cut_at_any_byte_costs_at_most_what_is_behind_it(home: Home) -> None:
     for path in home.files():
         whole = home.messages(path)
         data = path.read_bytes()
-        cuts = range(len(data)) if len(data) <= SMALL else random.Random(7).sample(range(len(data)), 60 * EFFORT)
+        every = EFFORT >= 1 and len(data) <= SMALL
+        cuts = range(len(data)) if every else random.Random(7).sample(range(len(data)), min(len(data), some(60)))
         for cut in cuts:
             path.write_bytes(data[:cut])
             left = home.messages(path)
@@ -114,7 +114,7 @@ def test_wrong_types_anywhere_never_break_a_pass(home: Home) -> None:
         if not documents and isinstance(whole := jsonl.load(data), dict | list):
             documents = [whole]
         places = [place for index, document in enumerate(documents) for place in spots(document, (index,))]
-        for place in chance.sample(places, min(len(places), 80 * EFFORT)):
+        for place in chance.sample(places, min(len(places), some(80))):
             value = chance.choice(STRANGE)
             path.write_text("\n".join(json.dumps(one) for one in replaced(documents, place, value)) + "\n", encoding="utf-8")
             home.messages(path)
@@ -148,7 +148,7 @@ def test_wrong_types_in_a_database_never_break_a_pass(home: Home) -> None:
         sqlite3.connect(path).execute("PRAGMA journal_mode = DELETE").connection.close()
         backup = path.with_name("backup")
         shutil.copyfile(path, backup)
-        for _ in range(40 * EFFORT):
+        for _ in range(some(40)):
             db = sqlite3.connect(path)
             tables = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
             table = chance.choice(tables)
@@ -185,7 +185,7 @@ def test_garbage_lines_cost_only_themselves(home: Home) -> None:
         if path.suffix == ".jsonl":
             data = path.read_bytes()
             lines = data.splitlines(keepends=True)
-            for _ in range(20 * EFFORT):
+            for _ in range(some(20)):
                 at = chance.randint(0, max(0, len(lines) - 1))
                 path.write_bytes(b"".join(lines[:at]) + chance.choice(garbage) + b"\n" + b"".join(lines[at:]))
                 assert home.messages(path) == whole
@@ -212,7 +212,7 @@ def test_files_that_grow_by_any_steps_end_as_if_read_once(
         state = tmp_path / f"steps-{path.name}"
         # A cut at the end of a line leaves nothing torn: the place where counts go wrong.
         ends = [number + 1 for number, byte in enumerate(data) if byte == 10]
-        cuts = {*chance.sample(range(len(data)), min(len(data), 8 * EFFORT)), *chance.sample(ends, min(len(ends), 8 * EFFORT))}
+        cuts = {*chance.sample(range(len(data)), min(len(data), some(8))), *chance.sample(ends, min(len(ends), some(8)))}
         for cut in [*sorted(cuts), len(data)]:
             path.write_bytes(data[:cut])
             settle(path)
@@ -225,6 +225,6 @@ def test_files_that_grow_by_any_steps_end_as_if_read_once(
 def test_every_size_of_block_gives_the_same_rows(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = home.rows(tmp_path / "once")
     largest = max(path.stat().st_size for path in home.files())
-    for number, block in enumerate([*range(1, 40 if EFFORT == 1 else largest + 1, 3), 1000]):
+    for number, block in enumerate([*range(1, largest + 1 if EFFORT > 1 else 1 + some(39), 3), 1000]):
         monkeypatch.setattr(jsonl, "BLOCK", block)
         assert home.rows(tmp_path / f"block-{number}") == expected

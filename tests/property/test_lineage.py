@@ -7,12 +7,14 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from coding_agents_sidecar.config import Settings
 from coding_agents_sidecar.indexer import Pass
 from coding_agents_sidecar.ledger.database import open_ledger
+from tests.property.effort import some
 from tests.toy import Toy
 
 Record = dict[str, Any]
@@ -81,7 +83,8 @@ def write(home: Path, name: str, records: list[Record]) -> None:
     os.utime(path, (OLD, OLD))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.timeout(120)
+@settings(max_examples=some(100), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(family=families(), seed=st.integers(0, 2**32))
 def test_any_order_and_any_split_give_the_rows_of_one_full_pass(
     tmp_path_factory: Any, family: dict[str, list[Record]], seed: int
@@ -111,7 +114,8 @@ def test_any_order_and_any_split_give_the_rows_of_one_full_pass(
     assert rows(home, base / "split" / "ledger.db") == expected
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.timeout(120)
+@settings(max_examples=some(100), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(family=families())
 def test_every_response_counts_once_and_none_is_lost(tmp_path_factory: Any, family: dict[str, list[Record]]) -> None:
     base = tmp_path_factory.mktemp("sum")

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from .folders import remove
 from .packages import ACCOUNT, PROJECT, SLUG
 
 COMPOSE_FILE = PROJECT / "docker-compose.yml"
@@ -119,7 +119,7 @@ class DockerSite:
         self._run("cron", 'rm -rf "$CODING_AGENTS_STATE_DIR"')
         for below in MOUNTS.values():
             for path in (self.home / below).iterdir():
-                shutil.rmtree(path) if path.is_dir() else path.unlink()
+                remove(path)
 
     def stop(self) -> None:
         """Do nothing: the client's processes end with their commands."""

@@ -1,6 +1,5 @@
 """Fixtures for tests on real WordPress sites. A test that uses one of them is an ``integration`` test."""
 
-import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from . import docker
+from .folders import remove
 from .packages import SLUG
 from .rig import Rig
 from .site import Site
@@ -85,7 +85,7 @@ def unprivileged() -> Iterator[Unprivileged]:
     folder = Path(tempfile.mkdtemp(prefix="coding-agents-account-"))
     folder.chmod(0o755)
     yield Unprivileged(folder)
-    shutil.rmtree(folder, ignore_errors=True)
+    remove(folder)
 
 
 @pytest.fixture

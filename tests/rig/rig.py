@@ -1,10 +1,10 @@
 """Everything the tests share: one database server and each kind of site, installed when first asked for."""
 
-import shutil
 import tempfile
 from functools import cached_property
 from pathlib import Path
 
+from .folders import remove
 from .mariadb import Mariadb
 from .site import Site
 from .stores import MariadbStore, SqliteStore
@@ -44,7 +44,7 @@ class Rig:
         """End the servers and remove all files."""
         for server in self._servers:
             server.stop()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        remove(self._folder)
 
     @cached_property
     def _shared_server(self) -> Mariadb:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, TypedDict
 
 from . import packages, processes
+from .folders import remove
 from .stores import Store
 
 Kind = Literal["mariadb", "sqlite"]
@@ -139,10 +140,10 @@ class Site:
             path.write_bytes(content)
         for folder, entries in self._entries.items():
             for name in set(os.listdir(folder)) - entries:
-                _remove(folder / name)
+                remove(folder / name)
         self._lay_plugin()
         for old in (self.home, self.state):
-            _remove(old)
+            remove(old)
         self._fresh_folders()
 
     def stop(self) -> None:
@@ -163,7 +164,7 @@ class Site:
 
     def _lay_plugin(self) -> None:
         """Put a copy of the plugin in its place: WordPress deletes plugins through links, too."""
-        _remove(self._plugin)
+        remove(self._plugin)
         shutil.copytree(packages.PLUGIN, self._plugin)
 
     def _fresh_folders(self) -> None:
@@ -187,15 +188,6 @@ class Site:
                 return True
         except OSError:
             return False
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        # A test may have left folders that even their owner may not change.
-        subprocess.run(["chmod", "-R", "u+rwX", str(path)], check=False, capture_output=True)
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)
 
 
 _NO_SERVER = {"host": "", "port": "", "user": "", "password": "", "name": "wordpress"}

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from . import processes
+from .folders import remove
 from .packages import PROJECT
 
 UID = 65534
@@ -41,11 +42,16 @@ class Unprivileged:
 
     def reset(self) -> None:
         """Empty the home folder."""
-        if self.home.exists():
-            shutil.rmtree(self.home)
+        remove(self.home)
         self.home.mkdir()
         if self._root:
             os.chown(self.home, UID, UID)
+
+    def lay(self, source: Path) -> None:
+        """Put a copy of a tree into the home folder; the account owns it."""
+        shutil.copytree(source, self.home, dirs_exist_ok=True)
+        if self._root:
+            subprocess.run(["chown", "-R", f"{UID}:{UID}", str(self.home)], check=True)
 
     def run(self, *command: str, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
         """Run a command and return how it ended."""

@@ -27,7 +27,9 @@ def examined(tmp_path: Path, *records: object) -> dict[str, tuple[str, str]]:
 
 def test_versions_and_the_share_of_unknown_records_are_named(tmp_path: Path) -> None:
     prompt = {"role": "user", "t": 1_700_000_000, "text": "Hello"}
-    status, message = examined(tmp_path, {"role": "about", "version": "1.10"}, prompt, {"role": "unheard-of"}, prompt, prompt)["toy"]
+    status, message = examined(tmp_path, {"role": "about", "version": "1.10"}, prompt, {"role": "unheard-of"}, prompt, prompt)[
+        "toy"
+    ]
     assert status == "ok"
     assert "1 sessions in 1 sources" in message
     assert f"{tmp_path}/.toy (listed)" in message

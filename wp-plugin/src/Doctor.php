@@ -69,6 +69,8 @@ final class Doctor {
 			return array_merge( $checks, $sidecar->items( 'doctor' ) );
 		} catch ( Sidecar_Error $error ) {
 			return $checks;
+		} finally {
+			$sidecar->close();
 		}
 	}
 

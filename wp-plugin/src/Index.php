@@ -107,36 +107,33 @@ final class Index {
 	}
 
 	/**
-	 * Yields the rows of a host below a revision, BATCH at a time.
+	 * Goes through the rows of a host below a revision.
 	 *
-	 * @param string $host  Label.
-	 * @param int    $floor Revision.
-	 * @return \Generator<array[]>
+	 * @param string   $host    Label.
+	 * @param int      $floor   Revision.
+	 * @param callable $on_rows Gets up to BATCH rows at a time.
 	 */
-	public function below( string $host, int $floor ): \Generator {
-		$revision = -1;
-		$key      = '';
+	public function each_below( string $host, int $floor, callable $on_rows ): void {
+		list( $revision, $key ) = array( -1, '' );
 		do {
 			$rows = $this->rows(
 				'WHERE host = %s AND revision < %d AND (revision > %d OR (revision = %d AND session_key > %s)) ORDER BY revision, session_key LIMIT %d',
 				array( $host, $floor, $revision, $revision, $key, self::BATCH )
 			);
 			if ( $rows ) {
-				yield $rows;
-				$last     = end( $rows );
-				$revision = $last['revision'];
-				$key      = $last['session_key'];
+				$on_rows( $rows );
+				list( 'revision' => $revision, 'session_key' => $key ) = end( $rows );
 			}
 		} while ( self::BATCH === count( $rows ) );
 	}
 
 	/**
-	 * Yields the rows of a list, a page at a time, so that a list of any length fits into memory.
+	 * Goes through a list page by page, so that one of any length fits into memory.
 	 *
 	 * @param Criteria $criteria Which, in which order, how many.
-	 * @return \Generator<array[]>
+	 * @param callable $on_rows  Gets a page of rows at a time.
 	 */
-	public function pages( Criteria $criteria ): \Generator {
+	public function each( Criteria $criteria, callable $on_rows ): void {
 		$column                = Criteria::SORTS[ $criteria->sort ];
 		$order                 = $criteria->order;
 		list( $where, $args )  = $this->where( $criteria );
@@ -146,7 +143,7 @@ final class Index {
 			$size = min( self::PAGE, $left );
 			$rows = $this->rows( "WHERE $where$after ORDER BY $column $order, session_key $order LIMIT %d", array_merge( $args, $bound, array( $size ) ) );
 			if ( $rows ) {
-				yield $rows;
+				$on_rows( $rows );
 				list( $after, $bound ) = $this->after( $column, $order, end( $rows ) );
 			}
 			$left -= $size;

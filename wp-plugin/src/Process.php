@@ -80,13 +80,6 @@ final class Process {
 	}
 
 	/**
-	 * Ends the program.
-	 */
-	public function __destruct() {
-		$this->close();
-	}
-
-	/**
 	 * Writes to the program. Where that fails, the program is gone, and line() says so.
 	 *
 	 * @param string $bytes What to write.
@@ -161,8 +154,10 @@ final class Process {
 
 	/**
 	 * Closes the streams, upon which the program ends; one that does not is made to.
+	 *
+	 * Not a destructor: where PHP itself runs as WebAssembly, one that waits for a program crashes it.
 	 */
-	private function close(): void {
+	public function close(): void {
 		if ( ! $this->process ) {
 			return;
 		}

@@ -183,11 +183,15 @@ final class Publisher {
 	 * @throws Sidecar_Error Any code.
 	 */
 	private function adopt( int $floor ): void {
-		foreach ( $this->index->below( $this->sidecar->hello()['host'], $floor ) as $rows ) {
-			foreach ( array_chunk( array_map( array( Index_Row::class, 'wire' ), $rows ), self::ADOPTED ) as $some ) {
-				$this->sidecar->call( 'adopt', array( 'rows' => $some ), array( $this, 'write' ) );
+		$this->index->each_below(
+			$this->sidecar->hello()['host'],
+			$floor,
+			function ( array $rows ): void {
+				foreach ( array_chunk( array_map( array( Index_Row::class, 'wire' ), $rows ), self::ADOPTED ) as $some ) {
+					$this->sidecar->call( 'adopt', array( 'rows' => $some ), array( $this, 'write' ) );
+				}
+				$this->flush();
 			}
-			$this->flush();
-		}
+		);
 	}
 }

@@ -123,46 +123,55 @@ final class Sessions {
 	 * @return array[]|\WP_Error FIELDS each.
 	 */
 	public function list( array $args = array() ) {
-		return self::attempt(
+		return $this->attempt(
 			function () use ( $args ): array {
-				return array_merge( array(), ...iterator_to_array( $this->pages( $args ), false ) );
+				$found = array();
+				$this->each(
+					$args,
+					static function ( array $rows ) use ( &$found ): void {
+						$found = array_merge( $found, $rows );
+					}
+				);
+				return $found;
 			}
 		);
 	}
 
 	/**
-	 * Yields the rows of list(), some at a time.
+	 * Goes through the rows of list(), some at a time.
 	 *
-	 * @param array $args As for list().
-	 * @return \Generator<array[]>
+	 * @param array    $args    As for list().
+	 * @param callable $on_rows Gets a list of rows, FIELDS each.
 	 * @throws Sidecar_Error INVALID_ARGUMENT, AGENT_NOT_FOUND, INDEX_UNAVAILABLE.
 	 */
-	public function pages( array $args ): \Generator {
+	public function each( array $args, callable $on_rows ): void {
 		$titles = empty( $args['titles'] ) ? null : new Titles( $this->sidecar );
-		foreach ( $this->index->pages( $this->criteria( $args ) ) as $rows ) {
-			$found = $titles ? $titles->of( $rows ) : array();
-			foreach ( $rows as $number => $row ) {
-				$row['unified_id'] = Index_Row::unified_id( $row );
-				$row['title']      = $found[ $number ] ?? null;
-				$rows[ $number ]   = array_replace( array_fill_keys( self::FIELDS, null ), array_intersect_key( $row, array_flip( self::FIELDS ) ) );
-			}
-			yield $rows;
+		try {
+			$this->index->each(
+				$this->criteria( $args ),
+				static function ( array $rows ) use ( $titles, $on_rows ): void {
+					$found = $titles ? $titles->of( $rows ) : array();
+					foreach ( $rows as $number => $row ) {
+						$row['unified_id'] = Index_Row::unified_id( $row );
+						$row['title']      = $found[ $number ] ?? null;
+						$rows[ $number ]   = array_replace( array_fill_keys( self::FIELDS, null ), array_intersect_key( $row, array_flip( self::FIELDS ) ) );
+					}
+					$on_rows( $rows );
+				}
+			);
+		} finally {
+			$this->sidecar->close();
 		}
 	}
 
 	/**
-	 * Returns how many rows list() would return without a limit of its own.
+	 * Returns how many rows list() would return if it had no limit.
 	 *
 	 * @param array $args As for list().
 	 * @return int|\WP_Error
 	 */
 	public function count( array $args = array() ) {
-		return self::attempt(
-			function () use ( $args ): int {
-				$count = $this->index->count( $this->criteria( $args ) );
-				return isset( $args['limit'] ) ? min( $count, (int) $args['limit'] ) : $count;
-			}
-		);
+		return $this->attempt( fn(): int => $this->index->count( $this->criteria( $args ) ) );
 	}
 
 	/**
@@ -173,7 +182,7 @@ final class Sessions {
 	 * @return array|\WP_Error The columns that listeners of wp_coding_agents_session_indexed get.
 	 */
 	public function get( string $id, array $args = array() ) {
-		return self::attempt(
+		return $this->attempt(
 			function () use ( $id, $args ): array {
 				$row = $this->lookup->find( $id, $args );
 				if ( ! $row ) {
@@ -192,7 +201,7 @@ final class Sessions {
 	 * @return array|\WP_Error The session: its head, and messages.
 	 */
 	public function read( string $id, array $args = array() ) {
-		return self::attempt(
+		return $this->attempt(
 			function () use ( $id, $args ): array {
 				$session = $this->document( $id, $args )->to_array();
 				$this->announce( $session );
@@ -209,7 +218,7 @@ final class Sessions {
 	 * @return Session_Document|\WP_Error
 	 */
 	public function open( string $id, array $args = array() ) {
-		return self::attempt(
+		return $this->attempt(
 			function () use ( $id, $args ): Session_Document {
 				$document = $this->document( $id, $args );
 				if ( has_action( 'wp_coding_agents_session_parsed' ) ) {
@@ -228,7 +237,7 @@ final class Sessions {
 	 * @return array|\WP_Error The report of "wp coding-agents sessions reindex --format=json".
 	 */
 	public function reindex( array $args = array(), ?callable $on_progress = null ) {
-		return self::attempt(
+		return $this->attempt(
 			function () use ( $args, $on_progress ): array {
 				$report = $this->publisher->reindex( $args, $on_progress );
 				return $report + array( 'events' => empty( $args['dry-run'] ) ? $this->events->drain() : $this->events->waiting() );
@@ -243,7 +252,7 @@ final class Sessions {
 	 * @return array|\WP_Error fired, failed, parked, pending.
 	 */
 	public function drain( ?int $seconds = null ) {
-		return self::attempt( fn(): array => $this->events->drain( $seconds ) );
+		return $this->attempt( fn(): array => $this->events->drain( $seconds ) );
 	}
 
 	/**
@@ -252,7 +261,7 @@ final class Sessions {
 	 * @return array[]|\WP_Error runtime, origin and session_id of each.
 	 */
 	public function prune() {
-		return self::attempt( array( $this->publisher, 'prune' ) );
+		return $this->attempt( array( $this->publisher, 'prune' ) );
 	}
 
 	/**
@@ -261,20 +270,22 @@ final class Sessions {
 	 * @return int|\WP_Error
 	 */
 	public function prunable() {
-		return self::attempt( array( $this->publisher, 'prunable' ) );
+		return $this->attempt( array( $this->publisher, 'prunable' ) );
 	}
 
 	/**
-	 * Returns what a function returns, or the error it ends in.
+	 * Returns what a function returns, or the error it ends in. No sidecar outlives it.
 	 *
 	 * @param callable $work Throws Sidecar_Error.
 	 * @return mixed
 	 */
-	private static function attempt( callable $work ) {
+	private function attempt( callable $work ) {
 		try {
 			return $work();
 		} catch ( Sidecar_Error $error ) {
 			return $error->to_wp_error();
+		} finally {
+			$this->sidecar->close();
 		}
 	}
 

@@ -10,7 +10,7 @@ declare( strict_types=1 );
 namespace Coding_Agents\Sessions;
 
 /**
- * Asks a sidecar, which is started for this process by the first question. docs/protocol.md says how.
+ * Asks a sidecar, which the first question starts and close() ends. docs/protocol.md says how.
  */
 final class Sidecar {
 
@@ -76,7 +76,12 @@ final class Sidecar {
 			$this->hello   = array();
 			$this->process = new Process( array( self::program(), 'serve', '--stdio' ) );
 			$hello         = (array) json_decode( $this->exchange( 'hello', array() )['head'], true );
-			self::compare_versions( $hello );
+			try {
+				self::compare_versions( $hello );
+			} catch ( Sidecar_Error $error ) {
+				$this->close();
+				throw $error;
+			}
 			$this->hello = $hello;
 		}
 		return $this->hello;
@@ -117,6 +122,16 @@ final class Sidecar {
 	}
 
 	/**
+	 * Ends the program. The next question starts it again.
+	 */
+	public function close(): void {
+		if ( $this->process ) {
+			$this->process->close();
+			$this->process = null;
+		}
+	}
+
+	/**
 	 * Sends a request and reads its answer, as call() does. The program is let go when the answer is not a whole one.
 	 *
 	 * @param string        $op          Operation.
@@ -129,48 +144,53 @@ final class Sidecar {
 	private function exchange( string $op, array $args, ?callable $on_item = null, ?callable $on_progress = null ): array {
 		$process       = $this->process;
 		$this->process = null;
-
-		$id      = ++$this->last_id;
-		$request = array(
-			'v'    => self::PROTOCOL,
-			'id'   => $id,
-			'op'   => $op,
-			'args' => (object) $args,
-		);
-		$process->send( wp_json_encode( $request, JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_PRESERVE_ZERO_FRACTION ) . "\n" );
-		$head  = null;
-		$count = 0;
-		while ( null !== ( $line = $process->line( $this->idle_seconds ) ) ) {
-			$item = self::member( $line, $id, 'item' );
-			if ( null !== $item ) {
-				++$count;
-				if ( $on_item ) {
-					$on_item( $item );
+		try {
+			$id      = ++$this->last_id;
+			$request = array(
+				'v'    => self::PROTOCOL,
+				'id'   => $id,
+				'op'   => $op,
+				'args' => (object) $args,
+			);
+			$process->send( wp_json_encode( $request, JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_PRESERVE_ZERO_FRACTION ) . "\n" );
+			$head  = null;
+			$count = 0;
+			while ( null !== ( $line = $process->line( $this->idle_seconds ) ) ) {
+				$item = self::member( $line, $id, 'item' );
+				if ( null !== $item ) {
+					++$count;
+					if ( $on_item ) {
+						$on_item( $item );
+					}
+					continue;
 				}
-				continue;
-			}
-			$answer = json_decode( $line, true );
-			if ( ! is_array( $answer ) || ( $answer['id'] ?? null ) !== $id ) {
-				continue;
-			}
-			$head = $head ?? self::member( $line, $id, 'head' );
-			if ( isset( $answer['progress'] ) && $on_progress ) {
-				$on_progress( $answer['progress']['done'], $answer['progress']['total'] );
-			} elseif ( isset( $answer['error'] ) ) {
-				$this->process = $process;
-				throw new Sidecar_Error( $answer['error']['code'], $answer['error']['message'], $answer['error']['candidates'] ?? array() );
-			} elseif ( isset( $answer['end'] ) ) {
-				if ( null === $head || $count !== $answer['end']['count'] ) {
-					break;
+				$answer = json_decode( $line, true );
+				if ( ! is_array( $answer ) || ( $answer['id'] ?? null ) !== $id ) {
+					continue;
 				}
-				$this->process = $process;
-				return array(
-					'head' => $head,
-					'end'  => $answer['end'],
-				);
+				$head = $head ?? self::member( $line, $id, 'head' );
+				if ( isset( $answer['progress'] ) && $on_progress ) {
+					$on_progress( $answer['progress']['done'], $answer['progress']['total'] );
+				} elseif ( isset( $answer['error'] ) ) {
+					$this->process = $process;
+					throw new Sidecar_Error( $answer['error']['code'], $answer['error']['message'], $answer['error']['candidates'] ?? array() );
+				} elseif ( isset( $answer['end'] ) ) {
+					if ( null === $head || $count !== $answer['end']['count'] ) {
+						break;
+					}
+					$this->process = $process;
+					return array(
+						'head' => $head,
+						'end'  => $answer['end'],
+					);
+				}
+			}
+			throw $this->hello ? new Sidecar_Error( 'SIDECAR_UNAVAILABLE', __( 'The sidecar ended in the middle of an answer.', 'coding-agents-sessions' ) ) : self::absent( $process->last_words() );
+		} finally {
+			if ( ! $this->process ) {
+				$process->close();
 			}
 		}
-		throw $this->hello ? new Sidecar_Error( 'SIDECAR_UNAVAILABLE', __( 'The sidecar ended in the middle of an answer.', 'coding-agents-sessions' ) ) : self::absent( $process->last_words() );
 	}
 
 	/**

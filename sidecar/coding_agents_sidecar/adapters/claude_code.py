@@ -26,12 +26,34 @@ from ..formats.branches import Branches
 from ..formats.claude import layout, spill
 from ..formats.claude.injected import Spoken
 from ..formats.claude.sides import Sides
-from ..model import Abandoned, Checkpoint, Ended, Event, Info, Message, Role, Seen, Skipped, Stale, Start, ToolResult, Usage
+from ..model import (
+    Abandoned,
+    Checkpoint,
+    Ended,
+    Event,
+    Info,
+    Message,
+    Role,
+    Seen,
+    Skipped,
+    Stale,
+    Start,
+    ToolResult,
+    Unknown,
+    Usage,
+)
 
 META = {"version": "version", "gitBranch": "git_branch", "entrypoint": "entrypoint", "permissionMode": "permission_mode"}
 AGENT_META = {"agentType": "agent_type", "toolUseId": "tool_call_id", "worktreePath": "worktree"}
 CUSTOM_TITLE, AI_TITLE, SUMMARY, COMMAND = 3, 2, 1, 0
 INJECTED = ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly")
+
+KNOWN = {
+    *("attachment", "system", "custom-title", "ai-title", "summary", "tag", "pr-link", "progress", "file-history-snapshot"),
+    *("queue-operation", "last-prompt", "mode", "permission-mode", "agent-setting", "agent-name", "worktree-state"),
+    "content-replacement",
+}
+"""Types of records that are no turn of user or assistant."""
 
 Record = dict[str, Any]
 
@@ -114,24 +136,12 @@ class Reader:
         if self.file.agent:
             meta = {name: value for key, name in AGENT_META.items() if (value := fields.text(self.file.meta, key))}
             yield Info(title=fields.text(self.file.meta, "description"), title_rank=CUSTOM_TITLE, meta=meta)
-        held: list[Skipped] = []
-        unfinished: Record | None = None
-        for line in jsonl.records(self.path, self.offset):
-            if isinstance(line, Skipped):
-                held.append(line)
-            elif line.whole:
-                yield from self.skip(held)
-                yield from self.record(line.record)
-                self.offset = line.end
-            else:
-                unfinished = line.record
-        yield from self.settle()
-        yield Checkpoint(self.offset, self.state())
-        # What was skipped behind the last good line will be read again with what follows it: it counts after the checkpoint.
-        yield from self.skip(held)
-        if unfinished is not None:
-            yield from self.record(unfinished)
-            yield from self.settle()
+        lines = jsonl.records(self.path, self.offset)
+        for event in jsonl.follow(lines, self.offset, self.record, self.settle, self.state):
+            if isinstance(event, Skipped):
+                # Nothing tells whose record it was: it counts for the session whose file it is.
+                yield from self.enter(self.file.start)
+            yield event
 
     def enter(self, start: Start) -> Iterator[Event]:
         """Go to a session unless it is the current one."""
@@ -139,13 +149,6 @@ class Reader:
             self.current = start.session_id
             self.told = {}
             yield start
-
-    def skip(self, held: list[Skipped]) -> Iterator[Event]:
-        """Count records that could not be read for the session whose file it is."""
-        if held:
-            yield from self.enter(self.file.start)
-            yield from held
-            held.clear()
 
     def settle(self) -> Iterator[Event]:
         """Say which branches the conversation has left, as far as the file goes."""
@@ -216,6 +219,8 @@ class Reader:
                 yield Info(tags=(tag,) if tag else ())
             case "pr-link" if link := fields.text(record, "prUrl"):
                 yield Info(meta={"pull_request": link})
+            case kind if kind not in KNOWN:
+                yield Unknown()
 
     def place(self, record: Record, *, prompt: bool = False, answer: bool = False) -> int:
         """Return the stretch of the conversation a record belongs to."""

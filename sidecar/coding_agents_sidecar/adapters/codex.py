@@ -13,9 +13,10 @@ name it and hold only what is theirs. Forms of other ages, and the documented on
 """
 
 import os
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import astuple
 from itertools import chain
+from typing import Any
 
 from ..adapter import Adapter, Root, Source
 from ..errors import ParseError
@@ -30,8 +31,6 @@ from ..model import Checkpoint, Event, Info, Skipped, Start
 ARCHIVE = "archived_sessions"
 LOOKAHEAD = 1000
 """Records that are read ahead at most, to learn whether prompts are marked."""
-
-Step = Skipped | tuple[Line, list[Entry]]
 
 
 class Codex(Adapter):
@@ -82,6 +81,7 @@ class Reader:
         self.offset = resume.offset if resume else 0
         self.resumed = resume is not None
         self.named = False
+        self.following: list[Entry] = []
         self.marks = Marks(resume.state["marks"] if resume else None)
         self.rollout: Rollout | None = None
         if resume:
@@ -115,67 +115,61 @@ class Reader:
         Args:
             limit: as in ``Rollout``.
         """
-        steps = read(path)
-        head, rollout = yield from self.open(path, steps)
+        lines = jsonl.records(path)
+        head, rollout = yield from self.open(path, lines)
         rollout.limit = limit
-        for step in chain(head, steps):
-            if isinstance(step, Skipped):
-                yield Skipped(step.reason)
-                continue
-            for entry in step[1]:
-                yield from rollout.take(entry)
+        for line in chain(head, lines):
+            if isinstance(line, Skipped):
+                yield Skipped(line.reason)
+            else:
+                yield from rollout.line(line.record)
         yield from rollout.end()
 
     def newest(self) -> Iterator[Event]:
         """Yield what the newest file says, from the offset on."""
-        steps = read(self.source.path, self.offset)
-        head, rollout = yield from self.open(self.source.path, steps)
-        held: list[Skipped] = []
-        unfinished: list[Entry] = []
-        for step in chain(head, steps):
-            if isinstance(step, Skipped):
-                held.append(step)
-                continue
-            line, entries = step
-            if not line.whole:
-                unfinished = entries
-                continue
-            yield from held
-            held.clear()
-            for entry in entries:
-                yield from rollout.take(entry)
-            self.offset = line.end
-        yield from self.leave(rollout, *unfinished[:1])
-        if self.named and len(self.paths) == 1 and not packed.is_packed(self.source.path):
-            state = {"start": list(astuple(rollout.start)), "marks": self.marks.state(), "rollout": rollout.state()}
-            yield Checkpoint(self.offset, state)
-        # What was skipped behind the last good line will be read again with what follows it: it counts after the checkpoint.
-        yield from held
-        if unfinished:
-            for entry in unfinished:
-                yield from rollout.take(entry)
-            yield from self.leave(rollout)
+        lines = jsonl.records(self.source.path, self.offset)
+        head, rollout = yield from self.open(self.source.path, lines)
+        yield from jsonl.follow(
+            self.watched(chain(head, lines)),
+            self.offset,
+            read=rollout.line,
+            settle=lambda: self.leave(rollout),
+            state=lambda: self.state(rollout),
+        )
 
-    def open(self, path: str, steps: Iterator[Step]) -> Generator[Event, None, tuple[list[Step], Rollout]]:
+    def watched(self, lines: Iterable[Line | Skipped]) -> Iterator[Line | Skipped]:
+        """Pass lines on, noting what a last one says that may still change: it tells what the item before it is."""
+        for line in lines:
+            if isinstance(line, Line) and not line.whole:
+                self.following = shapes.entries(line.record)
+            yield line
+
+    def state(self, rollout: Rollout) -> dict[str, Any] | None:
+        """Return what reading the grown file from here on needs; ``None`` for files that are read from their start."""
+        if not self.named or len(self.paths) > 1 or packed.is_packed(self.source.path):
+            return None
+        return {"start": list(astuple(rollout.start)), "marks": self.marks.state(), "rollout": rollout.state()}
+
+    def open(self, path: str, lines: Iterator[Line | Skipped]) -> Generator[Event, None, tuple[list[Line | Skipped], Rollout]]:
         """Begin a file; return what had to be read for that, and the thread it belongs to."""
         self.named = self.resumed
-        head = self.look_ahead(steps)
+        head = self.look_ahead(lines)
         if packed.is_packed(path) and not head:
             raise ParseError(f"{text.path(path)} is no whole compressed file")
         if self.resumed and self.rollout:
             return head, self.rollout
-        opening = [entry for step in head[: files.HEAD] if not isinstance(step, Skipped) for entry in step[1]]
+        opening = [entry for line in head[: files.HEAD] for entry in files.entries(line)]
         rollout = yield from self.enter(path, opening, torn=bool(head) and isinstance(head[0], Skipped))
         return head, rollout
 
-    def look_ahead(self, steps: Iterator[Step]) -> list[Step]:
+    def look_ahead(self, lines: Iterator[Line | Skipped]) -> list[Line | Skipped]:
         """Read until it is clear whose file it is and whether its prompts are marked."""
-        head: list[Step] = []
+        head: list[Line | Skipped] = []
         if self.named and self.marks.is_settled:
             return head
-        for step in steps:
-            head.append(step)
-            for entry in [] if isinstance(step, Skipped) else step[1]:
+        for line in lines:
+            head.append(line)
+            for entry in files.entries(line):
                 self.marks.learn(entry)
                 self.named = self.named or entry.kind == "session_meta"
             self.named = self.named or len(head) == files.HEAD
@@ -209,21 +203,12 @@ class Reader:
             yield Info(archived=True)
         return self.rollout
 
-    def leave(self, rollout: Rollout, *following: Entry) -> Iterator[Event]:
-        """Yield how the thread stands after what has been read.
-
-        Args:
-            following: an entry behind it that may still change.
-        """
-        yield from rollout.end(*following)
+    def leave(self, rollout: Rollout) -> Iterator[Event]:
+        """Yield how the thread stands after what has been read."""
+        following, self.following = self.following, []
+        yield from rollout.end(*following[:1])
         if not rollout.timed:
             try:
                 yield Info(last_activity_at=os.stat(self.source.path).st_mtime)
             except OSError as error:
                 raise jsonl.unreadable(self.source.path, error) from error
-
-
-def read(path: str, offset: int = 0) -> Iterator[Step]:
-    """Yield the lines of a file, each with what it says."""
-    for line in jsonl.records(path, offset):
-        yield line if isinstance(line, Skipped) else (line, shapes.entries(line.record))

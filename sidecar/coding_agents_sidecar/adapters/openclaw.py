@@ -171,9 +171,7 @@ def transcribed(source: Source, resume: Checkpoint | None) -> Iterator[Event]:
     if resume is None:
         yield files.facts(opening.header)
         yield facts(noted, archived=archived, topic=name and name["topic"], channel=channel_of(source))
-    yield from files.follow(
-        source.path, start, entries, resume.offset if resume else opening.end, [] if resume else opening.skipped
-    )
+    yield from files.follow(source.path, start, entries, opening, resume)
 
 
 def stored(known: database.Database, session: database.Session) -> Iterator[Event]:

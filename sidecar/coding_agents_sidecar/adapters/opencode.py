@@ -49,8 +49,8 @@ class OpenCode(Adapter):
     name = "opencode"
     title = "OpenCode"
     evidence = "stores of 0.1.174, 0.5.29, 1.0.61, 1.1.65, 1.2.1, 1.14.34 and 1.18.34"
-    stores = (Root("$XDG_DATA_HOME/opencode"),)
-    never_open = tree.CREDENTIALS
+    stores: ClassVar[tuple[Root, ...]] = (Root("$XDG_DATA_HOME/opencode"),)
+    never_open: ClassVar[tuple[str, ...]] = tree.CREDENTIALS
     databases: ClassVar[str] = "opencode*.db"
     """Glob of the databases' names."""
     database_variable: ClassVar[str] = "OPENCODE_DB"

@@ -130,9 +130,7 @@ class Pi(Adapter):
         if resume is None:
             yield from self.facts(source, opening, start)
         entries = self.read(start, resume.state if resume else None)
-        yield from files.follow(
-            source.path, start, entries, resume.offset if resume else opening.end, [] if resume else opening.skipped
-        )
+        yield from files.follow(source.path, start, entries, opening, resume)
 
     def is_damaged(self, source: Source, opening: files.Opening) -> bool:
         """Return whether a file without a header has lost it: its entries or its name tell."""

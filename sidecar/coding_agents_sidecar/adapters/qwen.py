@@ -26,7 +26,7 @@ from ..formats.blocks import plain
 from ..formats.branches import Branches
 from ..formats.gemini import chats
 from ..formats.gemini.prompts import Prompt
-from ..model import Abandoned, Checkpoint, Ended, Ending, Event, Info, Message, Role, Seen, Skipped, Stale, Start, Usage
+from ..model import Abandoned, Checkpoint, Ended, Ending, Event, Info, Message, Role, Seen, Stale, Start, Usage
 
 UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
@@ -148,26 +148,12 @@ class Reader:
         """Yield what the file says from the offset on."""
         yield self.start()
         yield from self.known()
-        held: list[Skipped] = []
-        unfinished: Record | None = None
-        for line in jsonl.records(self.source.path, self.offset):
-            if isinstance(line, Skipped):
-                held.append(line)
-            elif line.whole:
-                yield from held
-                held.clear()
-                yield from self.record(line.record)
-                self.offset = line.end
-            else:
-                unfinished = line.record
-        yield from self.settle()
-        if self.offset:
-            yield Checkpoint(self.offset, {"branches": self.branches.state(), "about": self.about})
-        # What was skipped behind the last good line will be read again with what follows it: it counts after the checkpoint.
-        yield from held
-        if unfinished is not None:
-            yield from self.record(unfinished)
-            yield from self.settle()
+        lines = jsonl.records(self.source.path, self.offset)
+        yield from jsonl.follow(lines, self.offset, self.record, self.settle, self.state)
+
+    def state(self) -> dict[str, Any]:
+        """Return what reading the grown file from here on needs."""
+        return {"branches": self.branches.state(), "about": self.about}
 
     def known(self) -> Iterator[Event]:
         """Yield what place and notes tell before any record does."""

@@ -76,7 +76,12 @@ def size_of(block: Any) -> int | None:
         return None
     if fields.text(block, "source", "type") == "text":
         return len(data.encode("utf-8", "replace"))
-    return len(data) * 3 // 4 - data[-2:].count("=")
+    return size_of_base64(data)
+
+
+def size_of_base64(data: str) -> int:
+    """Return how many bytes a text in base64 stands for."""
+    return (len(data) - data[-2:].count("=")) * 3 // 4
 
 
 def plain(parts: list[Any]) -> str | list[Any]:

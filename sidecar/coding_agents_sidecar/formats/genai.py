@@ -10,7 +10,7 @@ from typing import Any
 
 from ..model import Tokens, ToolCall, ToolResult
 from . import fields
-from .blocks import plain, text_part
+from .blocks import plain, size_of_base64, text_part
 
 KINDS = ("image", "audio", "video")
 
@@ -61,7 +61,7 @@ def media_of(part: dict[str, Any]) -> list[Any]:
             family = (kind or "").partition("/")[0]
             shown: dict[str, Any] = {"type": family if family in KINDS else "document", "media_type": kind}
             data, uri = fields.text(blob, "data"), fields.text(blob, "fileUri")
-            shown["bytes"] = None if data is None else len(data) * 3 // 4 - data[-2:].count("=")
+            shown["bytes"] = None if data is None else size_of_base64(data)
             return [{**shown, "uri": uri} if uri else shown]
     known = {"text", "thought", "thoughtSignature", "functionCall", "functionResponse", "inlineData", "fileData"}
     return [part] if part.keys() - known else []

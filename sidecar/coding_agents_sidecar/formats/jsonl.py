@@ -2,14 +2,14 @@
 
 import errno
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
 from ..errors import ParseError
-from ..model import Skipped
+from ..model import Checkpoint, Event, Skipped
 from . import packed, text
 
 BOM = b"\xef\xbb\xbf"
@@ -64,6 +64,46 @@ def records(path: str, start: int = 0, block: int | None = None) -> Iterator[Lin
             yield Line(record, end, whole)
     if pending:
         yield Skipped(pending.reason, tail=True)
+
+
+def follow(
+    lines: Iterable[Line | Skipped],
+    offset: int,
+    read: Callable[[dict[str, Any]], Iterable[Event]],
+    settle: Callable[[], Iterable[Event]] = tuple,
+    state: Callable[[], dict[str, Any] | None] = dict,
+) -> Iterator[Event]:
+    """Yield what the lines of a growing file say, how things stand after them, and where a later reading may go on.
+
+    The promise: going on at the checkpoint gives what reading the grown file from its start gives. So its offset sits just
+    after the newline of the last good line. What was skipped behind that is read again with what follows it, and a last
+    record without a newline may become another one: both come after the checkpoint.
+
+    Args:
+        lines: as ``records`` yields them from ``offset`` on.
+        read: what a record says.
+        settle: how things stand after the records so far.
+        state: what reading on needs, kept in the checkpoint; ``None`` where there can be none.
+    """
+    held: list[Skipped] = []
+    unfinished: dict[str, Any] | None = None
+    for line in lines:
+        if isinstance(line, Skipped):
+            held.append(line)
+        elif line.whole:
+            yield from held
+            held.clear()
+            yield from read(line.record)
+            offset = line.end
+        else:
+            unfinished = line.record
+    yield from settle()
+    if offset and (kept := state()) is not None:
+        yield Checkpoint(offset, kept)
+    yield from held
+    if unfinished is not None:
+        yield from read(unfinished)
+        yield from settle()
 
 
 def lines(path: str, start: int, block: int) -> Iterator[tuple[bytes | None, int, bool]]:

@@ -81,8 +81,11 @@ class Deriver:
             )
         if not found:
             return None
-        self.best[session] = max(found, key=lambda one: one[0])[1]
-        return self.best[session]
+        best, *others = [one for _, one in sorted(found, key=lambda one: one[0], reverse=True)]
+        for other in others:
+            complete(best.facts, other.facts)
+        self.best[session] = best
+        return best
 
     def partners(self, reading: int) -> set[int]:
         """Return the sessions that hold a response of this reading."""
@@ -182,6 +185,15 @@ class Deriver:
         elif before["row_hash"] != after["row_hash"] and session not in self.changes.indexed:
             (self.changes.missing if after["status"] == "missing" else self.changes.updated).add(session)
             (self.changes.updated if after["status"] == "missing" else self.changes.missing).discard(session)
+
+
+def complete(facts: Facts, other: Facts) -> None:
+    """Fill in what the reading that stands for a session does not know, and another one does."""
+    facts.project = facts.project or other.project
+    facts.model = facts.model or other.model
+    if facts.parent is None and other.parent is not None:
+        facts.parent = other.parent
+        facts.kind = "subagent" if other.kind == "subagent" else facts.kind
 
 
 def close_settled(ledger: Database, changes: Changes, runtimes: Iterable[str], now: float) -> None:

@@ -10,7 +10,7 @@ declare( strict_types=1 );
 namespace Coding_Agents\Sessions\CLI;
 
 /**
- * Prints rows page by page, so that their number does not matter. Machine formats are written here and not by WP-CLI,
+ * Prints rows as they come, so that their number does not matter. Machine formats are written here and not by WP-CLI,
  * whose JSON drops text that is not UTF-8 and whose YAML cannot be read back.
  */
 final class Rows {
@@ -21,89 +21,121 @@ final class Rows {
 	private const FORMULA = "=+-@\t\r\n";
 
 	/**
-	 * Prints rows.
+	 * One of table, json, csv, yaml, ids.
 	 *
-	 * @param iterable $pages  Lists of rows.
+	 * @var string
+	 */
+	private string $format;
+
+	/**
+	 * Columns, in order.
+	 *
+	 * @var string[]
+	 */
+	private array $fields;
+
+	/**
+	 * Whether there was no row yet.
+	 *
+	 * @var bool
+	 */
+	private bool $empty = true;
+
+	/**
+	 * Rows of a table, whose columns are as wide as the widest of all.
+	 *
+	 * @var array[]
+	 */
+	private array $table = array();
+
+	/**
+	 * Sets format and columns.
+	 *
 	 * @param string   $format One of table, json, csv, yaml, ids.
 	 * @param string[] $fields Columns, in order.
 	 */
-	public static function show( iterable $pages, string $format, array $fields ): void {
-		if ( 'table' === $format ) {
-			$rows = array();
-			foreach ( $pages as $page ) {
-				$rows = array_merge( $rows, $page );
-			}
-			Output::table( $rows, $fields );
+	public function __construct( string $format, array $fields ) {
+		$this->format = $format;
+		$this->fields = $fields;
+	}
+
+	/**
+	 * Prints some rows and what stands before and after them.
+	 *
+	 * @param array[]  $rows   All rows.
+	 * @param string   $format One of table, json, csv, yaml, ids.
+	 * @param string[] $fields Columns, in order.
+	 */
+	public static function show( array $rows, string $format, array $fields ): void {
+		$printer = new self( $format, $fields );
+		$printer->add( $rows );
+		$printer->finish();
+	}
+
+	/**
+	 * Prints rows.
+	 *
+	 * @param array[] $rows The next rows.
+	 */
+	public function add( array $rows ): void {
+		if ( 'table' === $this->format ) {
+			$this->table = array_merge( $this->table, $rows );
 			return;
 		}
-		$empty = true;
-		foreach ( $pages as $page ) {
-			$bytes = '';
-			foreach ( $page as $row ) {
-				$cells  = 'ids' === $format ? $row : array_replace( array_flip( $fields ), array_intersect_key( $row, array_flip( $fields ) ) );
-				$bytes .= ( $empty ? self::begin( $format, $fields ) : self::between( $format ) ) . self::row( $cells, $format );
-				$empty  = false;
-			}
-			Output::data( $bytes );
+		$bytes = '';
+		foreach ( $rows as $row ) {
+			$cells       = 'ids' === $this->format ? $row : array_replace( array_flip( $this->fields ), array_intersect_key( $row, array_flip( $this->fields ) ) );
+			$bytes      .= ( $this->empty ? $this->begin() : $this->between() ) . $this->row( $cells );
+			$this->empty = false;
 		}
-		Output::data( self::finish( $format, $fields, $empty ) );
+		Output::data( $bytes );
+	}
+
+	/**
+	 * Prints what stands after the last row, or in place of all.
+	 */
+	public function finish(): void {
+		if ( 'table' === $this->format ) {
+			Output::table( $this->table, $this->fields );
+		} elseif ( 'json' === $this->format ) {
+			Output::data( $this->empty ? "[]\n" : "]\n" );
+		} elseif ( $this->empty ) {
+			Output::data( 'yaml' === $this->format ? "--- []\n" : $this->begin() );
+		}
 	}
 
 	/**
 	 * Returns what stands before the first row.
-	 *
-	 * @param string   $format Format.
-	 * @param string[] $fields Columns.
 	 */
-	private static function begin( string $format, array $fields ): string {
+	private function begin(): string {
 		$begin = array(
 			'json' => '[',
 			'yaml' => "---\n",
-			'csv'  => self::csv( $fields ),
+			'csv'  => self::csv( $this->fields ),
 		);
-		return $begin[ $format ] ?? '';
+		return $begin[ $this->format ] ?? '';
 	}
 
 	/**
 	 * Returns what stands between two rows.
-	 *
-	 * @param string $format Format.
 	 */
-	private static function between( string $format ): string {
-		return 'json' === $format ? ",\n" : '';
-	}
-
-	/**
-	 * Returns what stands after the last row, or in place of all.
-	 *
-	 * @param string   $format Format.
-	 * @param string[] $fields Columns.
-	 * @param bool     $empty  There was no row.
-	 */
-	private static function finish( string $format, array $fields, bool $empty ): string {
-		if ( 'json' === $format ) {
-			return $empty ? "[]\n" : "]\n";
-		}
-		if ( ! $empty ) {
-			return '';
-		}
-		return 'yaml' === $format ? "--- []\n" : self::begin( $format, $fields );
+	private function between(): string {
+		return 'json' === $this->format ? ",\n" : '';
 	}
 
 	/**
 	 * Returns a row.
 	 *
-	 * @param array  $row    Columns to print.
-	 * @param string $format Format.
+	 * @param array $row Columns to print.
 	 */
-	private static function row( array $row, string $format ): string {
-		if ( 'json' === $format ) {
+	private function row( array $row ): string {
+		if ( 'json' === $this->format ) {
 			return Output::json( $row );
 		}
-		if ( 'ids' === $format ) {
+		if ( 'ids' === $this->format ) {
 			return Output::clean( $row['unified_id'] ) . "\n";
 		}
-		if ( 'csv' === $format ) {
+		if ( 'csv' === $this->format ) {
 			return self::csv( array_map( array( self::class, 'guarded' ), $row ) );
 		}
 		$lines = '';

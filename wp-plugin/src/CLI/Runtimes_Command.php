@@ -39,8 +39,10 @@ final class Runtimes_Command {
 			$options,
 			array( 'table', 'json', 'csv', 'yaml' ),
 			static function ( string $format ): void {
-				$runtimes = ( new Sidecar() )->items( 'runtimes' );
-				Rows::show( array( $runtimes ), $format, 'table' === $format || ! $runtimes ? self::TABLE : array_keys( $runtimes[0] ) );
+				$sidecar  = new Sidecar();
+				$runtimes = $sidecar->items( 'runtimes' );
+				$sidecar->close();
+				Rows::show( $runtimes, $format, 'table' === $format || ! $runtimes ? self::TABLE : array_keys( $runtimes[0] ) );
 			}
 		);
 	}

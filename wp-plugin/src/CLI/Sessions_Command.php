@@ -122,21 +122,23 @@ final class Sessions_Command {
 			array( 'table', 'json', 'csv', 'yaml', 'ids', 'count' ),
 			function ( string $format ) use ( $options ) {
 				if ( 'count' === $format ) {
-					$count = $this->sessions->count( $options );
-					if ( is_int( $count ) ) {
-						Output::data( "$count\n" );
-					}
-					return $count;
+					return $this->show_count( $options );
 				}
 				$fields = $this->fields( $options, $format );
-				$search = array( 'titles' => 'ids' !== $format && in_array( 'title', $fields, true ) ) + $options;
-				$bound  = isset( $options['limit'] ) || ! empty( $options['all'] ) ? PHP_INT_MAX : Criteria::LIMIT;
-				if ( Criteria::LIMIT === $bound ) {
-					// One more tells whether there are more.
-					$search['limit'] = $bound + 1;
-				}
-				$shown = 0;
-				Rows::show( $this->bounded( $this->sessions->pages( $search ), $bound, $shown ), $format, $fields );
+				$bound  = ( new Criteria( $options ) )->limit ?? PHP_INT_MAX;
+				// One more tells whether there are more.
+				$limit   = PHP_INT_MAX === $bound ? array() : array( 'limit' => $bound + 1 );
+				$printer = new Rows( $format, $fields );
+				$shown   = 0;
+				$this->sessions->each(
+					array( 'titles' => 'ids' !== $format && in_array( 'title', $fields, true ) ) + $limit + $options,
+					static function ( array $rows ) use ( $printer, $bound, &$shown ): void {
+						$printer->add( array_slice( $rows, 0, $bound - $shown ) );
+						$shown += count( $rows );
+					}
+				);
+				$printer->finish();
+				$this->warn_if_more( $shown, $bound );
 				$this->warn_if_stale( $shown );
 				return null;
 			}
@@ -289,7 +291,7 @@ final class Sessions_Command {
 					return $gone;
 				}
 				$rows = array_map( static fn( array $row ): array => array( 'unified_id' => $row['runtime'] . ':' . $row['session_id'] ) + $row, $gone );
-				Rows::show( array( $rows ), $format, array( 'unified_id', 'runtime', 'origin', 'session_id' ) );
+				Rows::show( $rows, $format, array( 'unified_id', 'runtime', 'origin', 'session_id' ) );
 				/* translators: %d: number of sessions. */
 				Output::words( sprintf( __( '%d sessions forgotten.', 'coding-agents-sessions' ), count( $rows ) ) );
 				return null;
@@ -319,36 +321,47 @@ final class Sessions_Command {
 	}
 
 	/**
-	 * Yields pages up to a bound, and says so when there is more.
+	 * Prints how many sessions a list has.
 	 *
-	 * @param iterable $pages Lists of rows.
-	 * @param int      $bound At most so many rows.
-	 * @param int      $shown Gets the number of rows.
-	 * @return \Generator<array[]>
+	 * @param array $options Options.
+	 * @return \WP_Error|null
 	 */
-	private function bounded( iterable $pages, int $bound, int &$shown ): \Generator {
-		foreach ( $pages as $rows ) {
-			$some   = array_slice( $rows, 0, $bound - $shown );
-			$shown += count( $some );
-			yield $some;
-			if ( count( $some ) < count( $rows ) ) {
-				/* translators: %d: number of sessions. */
-				Output::words( sprintf( __( 'There are more than these %d: --limit=N or --all shows them.', 'coding-agents-sessions' ), $bound ) );
-			}
+	private function show_count( array $options ) {
+		$bound = ( new Criteria( $options + array( 'all' => true ) ) )->limit ?? PHP_INT_MAX;
+		$count = $this->sessions->count( $options );
+		if ( is_wp_error( $count ) ) {
+			return $count;
+		}
+		Output::data( min( $count, $bound ) . "\n" );
+		$this->warn_if_more( $count, $bound );
+		$this->warn_if_stale( $count );
+		return null;
+	}
+
+	/**
+	 * Says when there are more sessions than the limit lets through.
+	 *
+	 * @param int $found Rows that were found.
+	 * @param int $bound At most so many were shown.
+	 */
+	private function warn_if_more( int $found, int $bound ): void {
+		if ( $found > $bound ) {
+			/* translators: %d: number of sessions. */
+			Output::words( sprintf( __( 'There are more than these %d: --limit=N or --all shows them.', 'coding-agents-sessions' ), $bound ) );
 		}
 	}
 
 	/**
 	 * Says when the list may be outdated.
 	 *
-	 * @param int $shown Rows that were shown: other hosts may publish to a site that indexes nothing itself.
+	 * @param int $found Rows that were found: other hosts may publish to a site that indexes nothing itself.
 	 */
-	private function warn_if_stale( int $shown ): void {
+	private function warn_if_stale( int $found ): void {
 		$last = Cron::last_pass();
 		if ( $last && Cron::is_overdue() ) {
 			/* translators: %s: a duration such as 3 days. */
 			Log::warning( sprintf( __( 'The sessions were indexed %s ago. "wp coding-agents sessions reindex" brings the list up to date.', 'coding-agents-sessions' ), human_time_diff( $last ) ) );
-		} elseif ( ! $last && ! $shown ) {
+		} elseif ( ! $last && ! $found && 0 === $this->sessions->count( array( 'all' => true ) ) ) {
 			Log::warning( __( 'Nothing was indexed yet. "wp coding-agents sessions reindex" does it.', 'coding-agents-sessions' ) );
 		}
 	}

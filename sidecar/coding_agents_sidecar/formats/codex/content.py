@@ -4,9 +4,8 @@ import re
 from typing import Any
 
 from ...model import ToolCall, ToolResult
-from .. import blocks, fields, jsonl
+from .. import blocks, fields, jsonl, openai
 
-DATA_URL = re.compile(r"data:([^;,]*)[^,]*;base64,")
 IMAGE_TAG = re.compile(r"\s*(?:<image(?: name=[^>]*)?>|</image>)\s*")
 """Put around attached images, in parts of their own."""
 HEADER = re.compile(
@@ -34,23 +33,11 @@ def parts_of(content: Any) -> list[Any]:
     words = fields.text(content, "text") or fields.text(content, "refusal")
     if words is not None or kind.endswith("text"):
         return parts_of(words)
-    url = fields.text(content, "image_url") or fields.text(content, "image_url", "url")
-    if "image" in kind:
-        return [media("image", url)]
-    return [media("audio", fields.text(content, "audio_url"))] if "audio" in kind else [content]
-
-
-def media(kind: str, url: str | None) -> dict[str, Any]:
-    """Return media as a part; size and type are known only of what the record holds itself."""
-    head = DATA_URL.match(url or "")
-    if head is None or url is None:
-        return {"type": kind, "media_type": None, "bytes": None}
-    return {"type": kind, "media_type": head[1] or None, "bytes": size_of(url[head.end() :])}
-
-
-def size_of(data: str) -> int:
-    """Return the bytes that base64 text stands for."""
-    return len(data) * 3 // 4 - data[-2:].count("=")
+    if "image" in kind or "audio" in kind:
+        names = (("image_url",), ("image_url", "url"), ("audio_url",))
+        url = next((url for name in names if (url := fields.text(content, *name))), "")
+        return [{**openai.image(url), "type": "audio" if "audio" in kind else "image"}]
+    return [content]
 
 
 def thought(payload: dict[str, Any]) -> str | None:
@@ -83,7 +70,7 @@ def call_of(payload: dict[str, Any], kind: str) -> ToolCall:
 def drawn(payload: dict[str, Any]) -> list[Any]:
     """Return the picture that an image_generation_call holds, as parts."""
     data = fields.text(payload, "result")
-    return [{"type": "image", "media_type": "image/png", "bytes": size_of(data)}] if data else []
+    return [{"type": "image", "media_type": "image/png", "bytes": blocks.size_of_base64(data)}] if data else []
 
 
 def result_of(payload: dict[str, Any], duration_ms: int | None, failed: bool | None) -> ToolResult:

@@ -14,7 +14,9 @@ from itertools import islice
 from ...adapter import Source
 from ...model import Skipped
 from .. import fields, jsonl
+from ..jsonl import Line
 from . import shapes
+from .shapes import Entry
 
 NAME = re.compile(r"rollout-\d{4}-\d\d-\d\d(?:T\d\d-\d\d-\d\d)?-([^_]+)(?:_(.+))?")
 HEAD = 8
@@ -67,10 +69,15 @@ def limits(files: tuple[str, ...]) -> list[int | None]:
     return [min((one for one in bases[index:] if one is not None), default=None) for index in range(len(bases))]
 
 
+def entries(line: Line | Skipped) -> list[Entry]:
+    """Return what a line says; nothing for one that could not be read."""
+    return [] if isinstance(line, Skipped) else shapes.entries(line.record)
+
+
 def base(path: str) -> int | None:
     """Return the ordinal that the history before a file ends at; ``None`` when it does not say."""
     for line in islice(jsonl.records(path), HEAD):
-        for entry in () if isinstance(line, Skipped) else shapes.entries(line.record):
+        for entry in entries(line):
             if entry.kind == "session_meta":
                 return fields.count(entry.payload, "history_base", "end_ordinal_exclusive")
     return None

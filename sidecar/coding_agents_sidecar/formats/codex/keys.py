@@ -41,6 +41,11 @@ class Keys:
         """Whether the turn's id is unique among all threads."""
         return UUID.fullmatch(self.turn or "") is not None
 
+    def is_younger(self, thread: str) -> bool:
+        """Return whether the turn began after a thread did; UUIDs of version 7 sort by time."""
+        turn = self.turn or ""
+        return self.is_unique and turn[14] == thread[14:15] == "7" and turn > thread
+
     def enter(self, scope: str) -> None:
         """Begin the copied history of a thread, which may in turn begin with that of another one.
 

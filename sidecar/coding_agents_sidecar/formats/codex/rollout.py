@@ -11,11 +11,11 @@ token_usage_record    what one response used
 from collections.abc import Iterator
 from typing import Any
 
-from ...model import Abandoned, Ended, Ending, Event, Info, Message, Seen, Start, ToolCall, Usage
+from ...model import Abandoned, Ended, Ending, Event, Info, Message, Seen, Start, ToolCall, Unknown, Usage
 from .. import blocks, fields
 from . import content, prompts, tokens
 from .keys import Keys
-from .shapes import Entry
+from .shapes import Entry, entries
 
 META = {"cli_version": "version", "model_provider": "provider", "originator": "originator", "agent_nickname": "agent"}
 THREAD_NAME, TASK_TITLE = 2, 1
@@ -27,6 +27,11 @@ KINDS = {
     "inter_agent_communication",
 }
 """Entries that tell by coming after a user's item whether it was typed."""
+NOISE = {
+    *("world_state", "retained_context", "security_risk_score", "realtime_item", "inter_agent_communication_metadata"),
+    *("ghost_snapshot", "additional_tools", "configuration_update", "compaction", "context_compaction", "compaction_summary"),
+}
+"""Entries and response items that say nothing of the conversation."""
 PLAIN = (
     *("parent", "begun", "titled", "placed", "timed", "model", "last_turn", "open", "worded", "calling", "answered", "asked"),
     *("running", "failed"),
@@ -103,6 +108,11 @@ class Rollout:
         # Its totals go on from where it was cut off, which is not where the file before it ends.
         self.counter = tokens.Counter()
 
+    def line(self, record: dict[str, Any]) -> Iterator[Event]:
+        """Yield what a line of the rollout says."""
+        for entry in entries(record):
+            yield from self.take(entry)
+
     def take(self, entry: Entry) -> Iterator[Event]:
         """Yield what an entry says."""
         if entry.kind in KINDS:
@@ -151,6 +161,8 @@ class Rollout:
                     yield Message("system", entry.time, content=words, branch=self.branch(entry), raw=entry.raw)
             case "inter_agent_communication":
                 yield from self.between(entry, fields.text(payload, "content") or "")
+            case kind if kind not in NOISE:
+                yield Unknown()
 
     def branch(self, entry: Entry) -> int | str:
         """Return the label of the stretch of the conversation an entry belongs to."""
@@ -238,6 +250,8 @@ class Rollout:
                 self.told[call.id] = (None, None)
                 for name in list(self.told)[:-RECENT]:
                     del self.told[name]
+        elif kind not in NOISE:
+            yield Unknown()
 
     def said(self, entry: Entry, parts: list[Any], call: ToolCall | None = None) -> Message:
         """Return a piece of the open response."""
@@ -283,9 +297,7 @@ class Rollout:
         self.asked, self.failed = True, False
         self.thoughts.clear()
         yield self.message("user", entry, key=self.keys.prompt(), content=blocks.plain(parts))
-        # UUIDs of version 7 sort by time: a turn that is younger than the thread is the thread's own.
-        own = self.keys.is_unique and (self.keys.turn or "") > self.session_id
-        if self.kind == "subagent" and self.keys.copied and own and not self.titled:
+        if self.kind == "subagent" and self.keys.copied and self.keys.is_younger(self.session_id) and not self.titled:
             self.titled = True
             words = " ".join(fields.text(part, "text") or "" for part in parts)
             yield Info(title=" ".join(words.split())[:TITLE_LENGTH], title_rank=TASK_TITLE)

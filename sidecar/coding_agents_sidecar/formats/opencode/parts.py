@@ -58,8 +58,7 @@ def attachment(part: Any) -> dict[str, Any]:
         found["name"] = name
     head, _, data = url.partition(",")
     if head.startswith("data:"):
-        base64 = head.endswith(";base64")
-        found["bytes"] = len(data) * 3 // 4 - data[-2:].count("=") if base64 else len(unquote_to_bytes(data))
+        found["bytes"] = blocks.size_of_base64(data) if head.endswith(";base64") else len(unquote_to_bytes(data))
     elif url:
         found["url"] = url
     return found

@@ -9,7 +9,7 @@ from typing import Any
 
 from ...model import Tokens, ToolCall, ToolResult
 from .. import fields
-from ..blocks import plain, text_part
+from ..blocks import plain, size_of_base64, text_part
 
 TOOK = (("durationMs",), ("details", "durationMs"), ("details", "wallTimeMs"), ("details", "totalDurationMs"))
 """Where a tool result says how long the tool ran."""
@@ -64,9 +64,7 @@ def parts_of(content: Any) -> list[Any]:
 def size_of(image: Any) -> int | None:
     """Return the bytes of an image; ``None`` when it lies elsewhere."""
     data = fields.text(image, "data")
-    if data is None or data.startswith("blob:"):
-        return None
-    return len(data) * 3 // 4 - data[-2:].count("=")
+    return None if data is None or data.startswith("blob:") else size_of_base64(data)
 
 
 def result_of(message: Any) -> ToolResult:

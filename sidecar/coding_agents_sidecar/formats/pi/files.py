@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from ...adapter import Source
@@ -97,32 +97,20 @@ def facts(header: dict[str, Any]) -> Info:
     )
 
 
-def follow(path: str, start: Start, entries: Entries, offset: int, held: list[Skipped]) -> Iterator[Event]:
-    """Yield what a file says from an offset on, and where its reading may go on.
+def follow(path: str, start: Start, entries: Entries, head: Opening, resume: Checkpoint | None) -> Iterator[Event]:
+    """Yield what a file says behind its head, or from a checkpoint on, and where its reading may go on.
 
     Args:
         start: the session's, already told. Of several files with one id the newer counts.
-        held: what was skipped before the offset and is not told yet.
     """
-    unfinished: dict[str, Any] | None = None
-    for line in jsonl.records(path, offset):
-        if isinstance(line, Skipped):
-            held.append(line)
-        elif line.whole:
-            yield from held
-            held.clear()
-            yield from entries.entry(line.record)
-            offset = line.end
-        else:
-            unfinished = line.record
-    yield from settled(start, entries)
-    if not packed.is_packed(path):
-        yield Checkpoint(offset, entries.state())
-    # What was skipped behind the last good line will be read again with what follows it: it counts after the checkpoint.
-    yield from held
-    if unfinished is not None:
-        yield from entries.entry(unfinished)
-        yield from settled(start, entries)
+    offset, skipped = (resume.offset, []) if resume else (head.end, head.skipped)
+    yield from jsonl.follow(
+        chain(skipped, jsonl.records(path, offset)),
+        offset,
+        read=entries.entry,
+        settle=lambda: settled(start, entries),
+        state=lambda: None if packed.is_packed(path) else entries.state(),
+    )
 
 
 def settled(start: Start, entries: Entries) -> Iterator[Event]:

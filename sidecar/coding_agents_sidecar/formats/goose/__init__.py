@@ -1,0 +1,1 @@
+"""What Goose stores: a database, and files of the time before it."""
