@@ -19,12 +19,14 @@ class Root:
         env: variable that names the folder instead (several, separated by commas).
         below: appended to the value of ``env``.
         origin: label for the ``origin`` column; '' for the default store.
+        depth: folders below it that are looked into, ``None`` for all: what lies deeper is never taken for gone.
     """
 
     path: str
     env: str = ""
     below: str = ""
     origin: str = ""
+    depth: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

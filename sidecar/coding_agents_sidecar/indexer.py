@@ -57,7 +57,7 @@ class Listing:
         tasks: sources to read.
     """
 
-    roots: list[str] = field(default_factory=list)
+    roots: list[Root] = field(default_factory=list)
     unlisted: list[str] = field(default_factory=list)
     seen: set[str] = field(default_factory=set)
     tasks: list[Task] = field(default_factory=list)
@@ -128,7 +128,7 @@ class Pass:
                 # It may lie below another root: that it is away is evidence of nothing all the same.
                 listing.unlisted.append(root.path)
                 continue
-            listing.roots.append(root.path)
+            listing.roots.append(root)
             self.entitle(adapter, root)
             for found in adapter.discover(root):
                 if not isinstance(found, Source):
@@ -261,7 +261,7 @@ class Pass:
                 name = os.fsdecode(path)
                 if name in listing.seen or (self.wanted and not self.wanted(known.id)):
                     continue
-                if below(name, listing.roots) and not below(name, listing.unlisted):
+                if any(covers(root, name) for root in listing.roots) and not below(name, listing.unlisted):
                     touched |= self.store.lose(known.id)
             Deriver(self.ledger, self.changes).run(touched)
 
@@ -282,6 +282,13 @@ def is_fresh(stamp: Stamp, looked: float) -> bool:
     """Return whether a file may have been written once more under the same stamp after it was looked at."""
     grain = COARSE_GRAIN if stamp.changed_ns % 1_000_000_000 == 0 else FINE_GRAIN
     return looked - stamp.changed_ns / 1e9 < grain
+
+
+def covers(root: Root, path: str) -> bool:
+    """Return whether a path lies where a root is looked into."""
+    if not below(path, (root.path,)):
+        return False
+    return root.depth is None or os.path.relpath(path, root.path).count(os.sep) <= root.depth
 
 
 def below(path: str, folders: Iterable[str]) -> bool:

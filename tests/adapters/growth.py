@@ -36,7 +36,8 @@ def facts(fold: Fold) -> dict[str, Any]:
         session = fold.sessions[reading.start.session_id]
         holdings = sorted((one.key, one.position, one.time, one.next_time, one.amounts) for one in session.holdings.values())
         names = ("info", "title", "model", "message_count", "turn_count", "first_time", "opening_time", "last_time", "ending")
-        return (*(getattr(reading, name) for name in names), reading.torn, reading.skipped, reading.usage, holdings)
+        counts = (reading.torn, reading.skipped, reading.unknown, reading.usage)
+        return (*(getattr(reading, name) for name in names), *counts, holdings)
 
     return {reading.start.session_id: of(reading) for reading in fold.readings()}
 
@@ -60,6 +61,11 @@ def check_cuts(adapter: Adapter, source: Source, cuts: Iterable[int]) -> int:
         assert facts(later) == whole, f"cut at {cut}"
         times += 1
     return times
+
+
+def unknown(adapter: Adapter, source: Source) -> list[int]:
+    """Return how many records of unknown types each session of a source holds."""
+    return [reading.unknown for reading in fold_of(adapter, source).readings()]
 
 
 def around_line_ends(path: str) -> list[int]:

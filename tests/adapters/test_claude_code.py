@@ -328,3 +328,9 @@ def test_one_sub_agent_of_a_file_can_be_read_alone() -> None:
     wanted = "01d00001-0000-4000-8000-000000000001/s1"
     transcript = Transcript(adapter.name).run(adapter.events(source, wanted))
     assert list(transcript.sessions) == [wanted]
+
+
+def test_records_of_unknown_types_are_counted_and_noise_is_not(tmp_path: Path) -> None:
+    noise = [record("system", "s1", "u1", subtype="unheard-of"), record("progress", "p1", "s1"), record("mode", "m1", "p1")]
+    source = write(tmp_path, user("u1", None, "One"), *noise, record("hologram", "x1", "m1"), {"uuid": "x2"})
+    assert [reading.unknown for reading in fold_of(source).readings()] == [2]

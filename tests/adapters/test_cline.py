@@ -219,13 +219,13 @@ def test_cached_tokens_are_taken_out_where_the_provider_counts_them_as_input(
     task(storage, AT, [user(text("Go")), YES], shown)
     index = Index("cline", home)
     index.run()
-    head, _ = index.sidecar.read("cline", str(AT))
+    head, _ = index.sidecar.read("cline", str(AT), "", raw=False)
     assert (head["input_tokens"], head["meta"].get("approximate_tokens")) == (uncached, doubtful)
 
 
 def test_requests_that_cannot_be_told_apart_count_but_show_at_no_message(home: Path, storage: Path) -> None:
-    used = {"tokensIn": 5, "tokensOut": 1, "cost": 0.01}
-    task(storage, AT, [user(text("Go")), YES], [say(0, "task", "Go"), request(10, **used), request(20, **used)])
+    shown = [say(0, "task", "Go"), *(request(ms, tokensIn=5, tokensOut=1, cost=0.01) for ms in (10, 20))]
+    task(storage, AT, [user(text("Go")), YES], shown)
     index = Index("cline", home)
     index.run()
     assert index.rows()["", str(AT)]["token_total"] == 12
@@ -245,7 +245,7 @@ def test_a_list_that_changes_touches_only_the_tasks_it_says_something_new_of(hom
     changed = [os.path.dirname(one.path) for one in sources(adapter, home) if before[one.path] != one.stamp()]
     assert changed == [str(storage / "tasks" / str(AT + 1))]
     assert index.run()["updated"] == 1
-    assert [row["project_path"] for row in index.rows().values()] == ["/home/kim/other", "/home/kim/shop"]
+    assert [index.rows()["", str(id)]["project_path"] for id in (AT, AT + 1)] == ["/home/kim/shop", "/home/kim/other"]
 
 
 def test_a_list_that_is_lost_loses_no_task(home: Path, storage: Path) -> None:

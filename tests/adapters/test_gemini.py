@@ -18,7 +18,7 @@ from coding_agents_sidecar.formats.places import Unlisted
 from coding_agents_sidecar.model import Stale
 from coding_agents_sidecar.ops import ListQuery, Sidecar
 from coding_agents_sidecar.transcript import Transcript
-from tests.adapters.growth import around_line_ends, check_cuts, fold_of, resumed
+from tests.adapters.growth import around_line_ends, check_cuts, fold_of, resumed, unknown
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "gemini"
 SESSION = "0e000001-0000-4000-8000-000000000001"
@@ -293,3 +293,10 @@ def test_a_new_turn_is_read_without_the_turns_before_it(tmp_path: Path) -> None:
 def test_what_changes_the_past_asks_for_a_full_read(tmp_path: Path, appended: dict[str, Any]) -> None:
     with pytest.raises(Stale):
         grown(tmp_path, appended)
+
+
+def test_what_has_no_known_type_is_counted_wherever_reading_goes_on(tmp_path: Path) -> None:
+    known = [start(memoryScratchpad={}), user("u1", "One"), message("info", "i1", "Note"), {"$set": {"other": 1}}]
+    source = write(tmp_path, *known, message("hologram", "x1", "?"), {"$append": {}}, gemini("a1", "1"))
+    assert unknown(adapter, source) == [2]
+    assert check_cuts(adapter, source, around_line_ends(source.path)) > 0

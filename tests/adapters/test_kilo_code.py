@@ -36,7 +36,7 @@ def test_both_stores_are_one_runtime(home: Path) -> None:
     index = Index("kilo-code", home)
     assert index.run()["discovered"] == 8
     assert sorted({origin for origin, _ in index.rows()}) == ["", "Cursor"]
-    head, messages = index.sidecar.read("kilo-code", "0197b001-1111-7333-8444-aaaaaaaaaaaa", "Cursor")
+    head, messages = index.sidecar.read("kilo-code", "0197b001-1111-7333-8444-aaaaaaaaaaaa", "Cursor", raw=False)
     assert (head["origin"], [one["role"] for one in messages]) == ("Cursor", ["user", "assistant"])
-    head, messages = index.sidecar.read("kilo-code", "ses_child")
+    head, messages = index.sidecar.read("kilo-code", "ses_child", "", raw=False)
     assert (head["parent_id"], [one["role"] for one in messages]) == ("ses_main", ["user", "assistant"])

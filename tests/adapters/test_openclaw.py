@@ -19,7 +19,7 @@ from coding_agents_sidecar.formats.pi import files
 from coding_agents_sidecar.formats.places import Unlisted
 from coding_agents_sidecar.model import Stale
 from coding_agents_sidecar.testing import LAID_AT, Lab
-from tests.adapters.growth import around_line_ends, check_cuts, fold_of, resumed
+from tests.adapters.growth import around_line_ends, check_cuts, fold_of, resumed, unknown
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "openclaw"
 FIRST = "6c000001-0000-4000-8000-000000000001"
@@ -182,3 +182,15 @@ def test_a_second_channel_with_a_name_makes_two_sessions_of_it(tmp_path: Path) -
         ("slack", 12, None),
         ("telegram", 12, None),
     ]
+
+
+def test_events_of_unknown_types_are_counted_and_a_reset_is_not(tmp_path: Path) -> None:
+    lab = lab_of("database", tmp_path)
+    [source] = [one for one in sources(lab.home) if one.path.endswith(DATABASE)]
+    before = unknown(adapter, source)
+    with closing(sqlite3.connect(source.path)) as db:
+        for seq, kind in enumerate(("hologram", "reset"), 1000):
+            row = ("6c000061-0000-4000-8000-000000000061", seq, json.dumps({"type": kind, "id": kind}), 1770112800000)
+            db.execute("INSERT INTO transcript_events (session_id, seq, event_json, created_at) VALUES (?, ?, ?, ?)", row)
+        db.commit()
+    assert (sum(before), sum(unknown(adapter, source))) == (0, 1)

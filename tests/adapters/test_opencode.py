@@ -17,6 +17,7 @@ from coding_agents_sidecar.formats.places import Unlisted
 from coding_agents_sidecar.model import Skipped, Start
 from coding_agents_sidecar.testing import build, lay
 from coding_agents_sidecar.transcript import Transcript
+from tests.adapters.growth import unknown
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures" / "opencode"
 DATA = ".local/share/opencode"
@@ -169,6 +170,25 @@ def test_raw_messages_carry_the_native_records(tmp_path: Path) -> None:
     assert record["message"]["session_id"] == "ses_newest1"
     assert record["message"]["data"]["finish"] == "stop"
     assert [part["data"]["type"] for part in record["parts"]] == ["step-start", "reasoning", "text", "step-finish"]
+
+
+def test_parts_and_messages_of_unknown_types_are_counted_and_snapshots_are_not(tmp_path: Path) -> None:
+    source = laid("database-newest", tmp_path)[0]
+    before = unknown(adapter, source)
+    change(
+        source,
+        """UPDATE part SET data = '{"type":"patch"}' WHERE id = 'prt_070'""",
+        """UPDATE part SET data = '{"type":"hologram"}' WHERE id IN ('prt_020', 'prt_040')""",
+        """UPDATE message SET data = '{"role":"oracle"}' WHERE id = 'msg_05'""",
+    )
+    assert (before, unknown(adapter, source)) == ([0], [3])
+
+
+def test_rows_of_the_newest_form_of_unknown_types_are_counted_and_switches_are_not(tmp_path: Path) -> None:
+    source = laid("session-message", tmp_path)[0]
+    before = unknown(adapter, source)
+    change(source, "UPDATE session_message SET type = 'hologram' WHERE id = 'msg_05'")
+    assert (before, unknown(adapter, source)) == ([0, 0], [1, 0])
 
 
 def test_reading_one_session_reads_no_other(fork: Source) -> None:

@@ -18,7 +18,7 @@ from coding_agents_sidecar.model import Stale
 from coding_agents_sidecar.ops import Sidecar
 from coding_agents_sidecar.testing import Lab
 from coding_agents_sidecar.transcript import Transcript
-from tests.adapters.growth import around_line_ends, check_cuts, fold_of, resumed
+from tests.adapters.growth import around_line_ends, check_cuts, fold_of, resumed, unknown
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 HEADER = {"type": "session", "version": 3, "id": "one", "timestamp": "2026-02-03T10:00:00Z", "cwd": "/srv/shop"}
@@ -228,3 +228,10 @@ def test_sessions_whose_folder_is_away_are_not_missing(tmp_path: Path) -> None:
     assert sidecar.reindex(runtimes=["pi"])["indexed"] == 1
     (home / ".pi/agent/sessions").rename(tmp_path / "unmounted")
     assert sidecar.reindex(runtimes=["pi"])["missing"] == 0
+
+
+@pytest.mark.parametrize("adapter", [pi, omp], ids=lambda adapter: adapter.name)
+def test_entries_and_roles_that_are_unknown_are_counted_and_settings_are_not(adapter: Pi, tmp_path: Path) -> None:
+    settings = [entry(kind, kind, "a") for kind in ("thinking_level_change", "custom", "credential_pin", "reset_boundary")]
+    strange = [entry("hologram", "x", "a"), entry("message", "y", "x", message={"role": "oracle", "content": "?"}), {"id": "z"}]
+    assert unknown(adapter, session(tmp_path, user("a", None, "Hi"), *settings, *strange)) == [3]

@@ -14,7 +14,7 @@ from coding_agents_sidecar.adapters.qwen import Qwen
 from coding_agents_sidecar.formats.places import Unlisted
 from coding_agents_sidecar.model import Stale
 from coding_agents_sidecar.transcript import Transcript
-from tests.adapters.growth import around_line_ends, check_cuts, fold_of, resumed
+from tests.adapters.growth import around_line_ends, check_cuts, fold_of, resumed, unknown
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "qwen"
 SESSION = "0c000001-0000-4000-8000-000000000001"
@@ -229,3 +229,9 @@ def test_a_changed_description_of_a_sub_agent_asks_for_a_full_read(tmp_path: Pat
     with pytest.raises(Stale):
         resumed(adapter, earlier, source)
     assert [reading.ending for reading in fold_of(adapter, source).readings()] == ["error"]
+
+
+def test_records_of_unknown_types_are_counted_and_moments_are_not(tmp_path: Path) -> None:
+    known = [user("u1", None, text("One")), system("s1", "u1", "unheard_of"), assistant("a1", "s1", text("1"))]
+    source = write(tmp_path, *known, record("hologram", "x1", "a1"), {"uuid": "x2", "parentUuid": "x1"})
+    assert unknown(adapter, source) == [2]

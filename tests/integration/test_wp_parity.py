@@ -20,8 +20,8 @@ from tests.rig.site import Site
 def both(site: Site, tmp_path: Path) -> Site:
     """A site with sessions that both commands have indexed."""
     home = Home(tmp_path)
-    for number in range(3):
-        home.lay(f"{SESSION[:-1]}{number}", started=STARTED + number, prompt=f"=cmd() {number} 🚀\n'second' line\x1b[0m")
+    for number in range(6):
+        home.lay(f"{SESSION[:-1]}{number}", started=STARTED + number // 3, prompt=f"=cmd() {number} 🚀\n'second' line\x1b[0m")
     shutil.copytree(home.path, site.home, dirs_exist_ok=True)
     site.wp("coding-agents", "sessions", "reindex")
     return site

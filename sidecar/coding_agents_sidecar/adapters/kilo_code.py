@@ -9,6 +9,7 @@ along have other ids afterwards and count in both places: nothing tells for cert
 say stands in ``formats.cline`` and ``formats.opencode``.
 """
 
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -45,7 +46,10 @@ class KiloCode(OpenCode):
     reasoning_apart = (0, 0, 0)
 
     def roots(self, environ: Mapping[str, str], home: Path) -> list[Root]:
-        return [*super().roots(environ, home), *storage.roots((EXTENSION,), environ, home, movable=True)]
+        roots = super().roots(environ, home)
+        known = {os.path.realpath(root.path) for root in roots}
+        tasks = storage.roots((EXTENSION,), environ, home, movable=True)
+        return [*roots, *(root for root in tasks if os.path.realpath(root.path) not in known)]
 
     def discover(self, root: Root) -> Iterator[Source | places.Unlisted]:
         if isinstance(root, Storage):

@@ -26,7 +26,7 @@ from ..formats.blocks import plain
 from ..formats.branches import Branches
 from ..formats.gemini import chats
 from ..formats.gemini.prompts import Prompt
-from ..model import Abandoned, Checkpoint, Ended, Ending, Event, Info, Message, Role, Seen, Stale, Start, Usage
+from ..model import Abandoned, Checkpoint, Ended, Ending, Event, Info, Message, Role, Seen, Stale, Start, Unknown, Usage
 
 UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
@@ -180,7 +180,9 @@ class Reader:
                 events = self.assistant(record)
             case "tool_result":
                 events = self.results(record, self.branches.place(*link(record)))
-            case _:
+            case kind:
+                if kind != "system":
+                    yield Unknown()
                 events = self.moment(record)
         has_message = False
         for event in events:

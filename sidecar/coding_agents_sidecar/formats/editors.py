@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..adapter import Root
 from . import places
 
 DEFAULT = "Code"
@@ -36,9 +35,9 @@ class Profile:
     folder: str
     origin: str
 
-    def storage(self, extension: str) -> Root:
+    def storage(self, extension: str) -> str:
         """Return the folder of an extension, which may not exist."""
-        return Root(os.path.join(self.folder, STORAGE, extension), origin=self.origin)
+        return os.path.join(self.folder, STORAGE, extension)
 
     @property
     def settings(self) -> str:

@@ -37,6 +37,8 @@ class Folder:
 
     def file(self, name: str) -> str | None:
         """Return the path of the regular file in the tree that an untrusted name leads to, ``None`` when there is none."""
+        if os.sep not in name and name not in self.names:
+            return None
         path = os.path.normpath(os.path.join(self.path, name))
         try:
             # A link may lead out of the tree, and what it leads to may be a device.

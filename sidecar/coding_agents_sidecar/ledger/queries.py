@@ -132,9 +132,11 @@ def list_rows(ledger: Database, query: ListQuery, host: str) -> list[dict[str, A
         where.add("started_at >= ?", query.since)
     if query.until is not None:
         where.add("started_at <= ?", query.until)
-    order = f"{SORTS[query.sort]} {query.order}, started_at DESC, session_id"
-    limit = -1 if query.limit is None else query.limit
-    rows = select(ledger, f"WHERE {where} ORDER BY {order} LIMIT ?", (*where.values, limit), host)
+    # Ties are ordered as in the WordPress table, whose pages follow its primary key.
+    ledger.db.create_function("session_key", 4, session_key, deterministic=True)
+    order = f"{SORTS[query.sort]} {query.order}, session_key(?, origin, runtime, session_id) {query.order}"
+    values = (*where.values, host, -1 if query.limit is None else query.limit)
+    rows = select(ledger, f"WHERE {where} ORDER BY {order} LIMIT ?", values, host)
     return [{name: row[name] for name in LISTED} for row in rows]
 
 

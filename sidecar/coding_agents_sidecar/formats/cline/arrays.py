@@ -64,7 +64,7 @@ def document(path: str) -> dict[str, Any] | None:
         ParseError: it cannot be read.
     """
     data = content(path)
-    value = jsonl.load(data.removeprefix(jsonl.BOM).strip(jsonl.BLANK)) if data else {}
+    value = {} if data is None else jsonl.load(data.removeprefix(jsonl.BOM).strip(jsonl.BLANK))
     return value if isinstance(value, dict) else None
 
 

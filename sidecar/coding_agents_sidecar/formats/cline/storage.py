@@ -14,14 +14,13 @@ source, and that a list has changed is no change of the other tasks.
 """
 
 import hashlib
+import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
-
-import orjson
 
 from ...adapter import Root, Source
 from .. import beside, editors, fields, jsonl, places
@@ -86,21 +85,22 @@ def roots(extensions: Iterable[str], environ: Mapping[str, str], home: Path, *, 
     Args:
         movable: a setting may name another folder.
     """
+    extensions = tuple(extensions)
     found: list[Root] = []
     for profile in editors.profiles(environ, home):
         for extension in extensions:
-            found.append(profile.storage(extension))
-            if movable and (path := moved_to(profile, extension)):
-                found.append(Root(path, origin=profile.origin))
-    return [Storage(root.path, origin=root.origin) for root in found if os.path.isdir(root.path)]
+            moved = moved_to(profile, extension) if movable else None
+            paths = [profile.storage(extension), *([moved] if moved else [])]
+            found += (Storage(path, origin=profile.origin) for path in paths if os.path.isdir(path))
+    return places.expand(found, environ, home)
 
 
 def moved_to(profile: editors.Profile, extension: str) -> str | None:
     """Return the absolute path that an editor's settings name for the storage of an extension. They may hold comments."""
     data = beside.kept(profile.settings, limit=SETTINGS_LIMIT) or b""
-    key = re.escape(extension.partition(".")[2] + ".customStoragePath").encode()
-    found = re.search(rb'^\s*(?:\{\s*)?"' + key + rb'"\s*:\s*("(?:[^"\\]|\\.)*")', data, re.MULTILINE)
-    path = jsonl.load(found[1]) if found else None
+    key = extension.partition(".")[2] + ".customStoragePath"
+    line = re.search(rb'^\s*"' + re.escape(key).encode() + rb'"\s*:\s*("(?:[^"\\]|\\.)*")', data, re.MULTILINE)
+    path = jsonl.load(line[1]) if line else fields.at(jsonl.load(data), key)
     return path if isinstance(path, str) and os.path.isabs(path) and "\0" not in path else None
 
 
@@ -139,7 +139,7 @@ def source(root: Root, path: str, item: Any) -> TaskSource:
     told = {name: item[name] for name in TOLD if name in item} if isinstance(item, dict) else {}
     if words := fields.text(told, "task"):
         told["task"] = title(words)
-    said = orjson.dumps(told, option=orjson.OPT_SORT_KEYS).decode() if told else ""
+    said = json.dumps(told, sort_keys=True) if told else ""
     return TaskSource(path, root.path, (*files, *copies), origin, said)
 
 

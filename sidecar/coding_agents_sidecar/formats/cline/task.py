@@ -119,7 +119,7 @@ class Task:
 
     def started(self) -> float | None:
         """Return when the task was made, also where its messages are copies of older ones."""
-        return rows.born(self.source.folder)
+        return rows.born(self.source.folder) or fields.seconds(self.shown.items, 0, "ts")
 
     def conversation(self) -> Iterator[Event]:
         """Yield messages and usage by the API's history."""
@@ -148,8 +148,9 @@ class Task:
                     continue
                 case _:
                     yield from talk.unknown()
+        known = {id(request) for request in pairs.values()}
         for request in self.requests:
-            if not any(request is one for one in pairs.values()):
+            if id(request) not in known:
                 yield from usage(request, aside=True)
 
     def is_response(self, record: Any) -> bool:
@@ -183,10 +184,9 @@ class Task:
             yield event
             if isinstance(event, Message) and event.role == "assistant":
                 time = fields.seconds(self.shown.items, index, "ts")
-                before = [one for one in waiting if one.time is not None and time is not None and one.time <= time]
-                for request in before:
+                while waiting and waiting[0].time is not None and time is not None and waiting[0].time <= time:
+                    request = waiting.pop(0)
                     yield from usage(request, aside=request.aside)
-                waiting = waiting[len(before) :]
         for request in waiting:
             yield from usage(request, aside=True)
 

@@ -145,11 +145,11 @@ def note_headers(found: Catalog, db: sqlite3.Connection) -> None:
     listed = fields.rows(items.item(db, items.HEADERS), "allComposers")
     for header in (*listed, *table_headers(db)):
         if noted := found.composers.get(fields.text(header, "composerId") or ""):
-            noted.header |= {name: header[name] for name in HEADER if header.get(name) is not None}
+            noted.header |= {name: value for name in HEADER if (value := fields.at(header, name)) is not None}
     for noted in found.composers.values():
         info = fields.table(noted.header, "subagentInfo")
         noted.parent = noted.parent or fields.text(info, "parentComposerId")
-        noted.subagent = noted.subagent or bool(info or noted.header.get("isSubagent"))
+        noted.subagent = noted.subagent or bool(info or fields.at(noted.header, "isSubagent"))
 
 
 def table_headers(db: sqlite3.Connection) -> Iterator[dict[str, Any]]:

@@ -26,6 +26,7 @@ from ...model import (
     Skipped,
     Stale,
     Start,
+    Unknown,
     Usage,
 )
 from .. import fields, genai, jsonl, places, text
@@ -93,6 +94,7 @@ class Chat:
             self.read_log()
         yield self.start()
         yield from self.skipped
+        yield from [Unknown()] * self.log.unknown
         yield Abandoned(frozenset({LEFT}))
         for record in (*self.log.left.values(), *self.log.messages.values()):
             self.note_calls(record)
@@ -143,7 +145,7 @@ class Chat:
             document = jsonl.document(self.source.path)
             if isinstance(document, dict):
                 self.resumable = False
-                self.skipped, self.held = [], []
+                self.skipped, self.held, self.log.unknown = [], [], 0
                 self.log.learn(document)
 
     def start(self) -> Start:
@@ -207,7 +209,7 @@ class Chat:
             case "notice":
                 events = self.notice(record, branch)
             case _:
-                events = iter(())
+                events = iter([Unknown()])
         has_message = False
         for event in events:
             has_message = has_message or isinstance(event, Message)

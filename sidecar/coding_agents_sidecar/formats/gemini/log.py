@@ -16,6 +16,8 @@ from .. import fields
 from .messages import Record, kind_of, used_of
 
 FACTS = ("sessionId", "projectHash", "startTime", "lastUpdated", "kind", "summary", "directories", "cwd")
+KNOWN = {*FACTS, "messages", "memoryScratchpad"}
+"""What a record of facts may hold."""
 
 Name = str | int
 """A message's id, or a number for a message without one."""
@@ -31,6 +33,7 @@ class Log:
         messages: the conversation as it stands.
         left: messages that were taken out of it, as they were last.
         used: what each message that ever stood in it says it used: the largest value of every count.
+        unknown: how many records say nothing of all this.
     """
 
     def __init__(self, state: dict[str, Any] | None = None) -> None:
@@ -42,6 +45,7 @@ class Log:
         self.left: dict[Name, Record] = {}
         self.used: dict[Name, dict[str, int]] = {}
         self.unnamed = 0
+        self.unknown = 0
 
     def state(self) -> dict[str, Any]:
         """Return what reading the longer log needs: the facts, and which messages may not be touched any more."""
@@ -61,8 +65,10 @@ class Log:
             self.learn(fields.table(record, "$set"))
         elif fields.text(record, "id") or kind_of(record):
             self.put(record)
-        else:
+        elif record.keys() & KNOWN:
             self.learn(record)
+        else:
+            self.unknown += 1
 
     def learn(self, changes: Record) -> None:
         """Take facts, and the list of messages where there is one."""

@@ -14,7 +14,7 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...model import Abandoned, Ended, Ending, Event, Info, Message, Role, Seen, Tokens, Usage
+from ...model import Abandoned, Ended, Ending, Event, Info, Message, Role, Seen, Tokens, Unknown, Usage
 from .. import blocks, fields
 from . import parts as of
 from . import tokens
@@ -22,6 +22,7 @@ from . import tokens
 REVERTED = "reverted"
 """Label of the branch that a revert cut off."""
 
+ROLES = ("user", "assistant", "shell")
 QUOTED = re.compile(r'\s*"((?:[^"\\]|\\.)+)"\s*', re.DOTALL)
 COUNTS = (("input",), ("output",), ("reasoning",), ("cache", "read"), ("cache", "write"))
 
@@ -69,6 +70,9 @@ class Conversation:
         """Yield what a message says; call it in the order of the conversation."""
         info = record.info
         parts = [part for part in record.parts if isinstance(part, dict)]
+        yield from (Unknown() for part in parts if of.kind(part) not in of.KNOWN)
+        if fields.text(info, "role") not in ROLES:
+            yield Unknown()
         usage = tokens.used(info, parts, self.meaning)
         reverted = fields.text(self.revert, "messageID")
         if reverted is None or fields.text(info, "id") != reverted:

@@ -3,7 +3,7 @@
 text {text, synthetic, ignored}   reasoning {text}   file {mime, filename, url}   subtask {prompt}   agent {name}
 tool {callID, tool, state: {status: pending | running | completed | error, input, output, error, attachments,
       time: {start, end}}}
-compaction {auto}   step-finish {reason, tokens}   and others that say nothing here
+compaction {auto}   step-finish {reason, tokens}   and others that say nothing here, see ``KNOWN``
 """
 
 from typing import Any
@@ -13,6 +13,7 @@ from ...model import ToolCall, ToolResult
 from .. import blocks, fields
 
 TYPED = {"text", "file", "agent", "subtask"}
+KNOWN = {*TYPED, "reasoning", "tool", "compaction", "step-start", "step-finish", "snapshot", "patch", "retry", "source-url"}
 
 
 def kind(part: Any) -> str | None:

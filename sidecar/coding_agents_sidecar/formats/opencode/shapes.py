@@ -51,7 +51,7 @@ def _invocation(part: Any, metadata: Any) -> Any:
 
 
 def from_row(row: dict[str, Any], data: dict[str, Any]) -> Shape | None:
-    """Return a row of ``session_message``; ``None`` for one that is no message.
+    """Return a row of ``session_message``, without a role when its type is unknown; ``None`` for one that is no message.
 
     Args:
         data: the row's ``data`` as an object.
@@ -77,7 +77,9 @@ def from_row(row: dict[str, Any], data: dict[str, Any]) -> Shape | None:
             model = {"modelID": fields.text(data, "model", "id"), "providerID": fields.text(data, "model", "providerID")}
             kept = {name: fields.at(data, name) for name in ("finish", "cost", "tokens", "error")}
             return {**info, **model, **kept, "role": "assistant"}, content
-    return None
+        case "agent-switched" | "model-switched":
+            return None
+    return {**info, "role": None}, []
 
 
 def _item(item: Any) -> Any:

@@ -16,7 +16,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from ...model import Abandoned, Ended, Ending, Event, Info, Message, Role, Seen, Stale, Usage
+from ...model import Abandoned, Ended, Ending, Event, Info, Message, Role, Seen, Stale, Unknown, Usage
 from .. import fields, text
 from ..blocks import plain
 from . import content
@@ -27,12 +27,15 @@ TITLE_ENTRY = 2
 
 INJECTED = ("custom", "hookMessage", "developer", "system", "fileMention", "branchSummary", "compactionSummary")
 SHELLS = ("bashExecution", "pythonExecution")
+ROLES = frozenset(("user", "assistant", "toolResult", *INJECTED, *SHELLS))
 SPEAKING = ("compaction", "branch_summary", "custom_message")
 ASIDE = ("usage", "model_usage")
 TITLES = {"session_info": "name", "title_change": "title"}
 NOTES = ("model_change", "thinking_level_change", "label", "custom", "context_edit", "leaf", "session_init", "mode_change")
 TYPES = frozenset(("message", *SPEAKING, *ASIDE, *TITLES, *NOTES))
 """What tells an entry of a session from a line of something else."""
+NOISE = ("service_tier_change", "ttsr_injection", "mcp_tool_selection", "credential_pin", "reset_boundary", "reset")
+KNOWN = TYPES.union(NOISE)
 
 WAITING = ("aborted", "pending", "deferred")
 
@@ -67,6 +70,8 @@ class Entries:
             self.tree.move(record)
         said, ending = self.said(record, kind)
         node = self.tree.leaf if kind == "leaf" else self.tree.add(record, speaks=bool(said), ending=ending)
+        if kind not in KNOWN or (kind == "message" and fields.text(record, "message", "role") not in ROLES):
+            yield Unknown()
         time = fields.seconds(record, "timestamp") or fields.seconds(record, "message", "timestamp")
         self.newest = max(self.newest, time or 0)
         key = self.key(record)

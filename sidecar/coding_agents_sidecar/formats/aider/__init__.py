@@ -1,0 +1,1 @@
+"""What Aider leaves in a project: its chats, its history of input, and the settings that move both."""
