@@ -9,9 +9,9 @@ from typing import Any
 from . import scan, workers
 from .adapter import Adapter, Root, Source
 from .config import Settings
-from .errors import ParseError
+from .errors import IndexUnavailable, ParseError
 from .formats import places, text
-from .formats.places import Stamp
+from .formats.places import Stamp, Unlisted
 from .ledger import titles
 from .ledger.database import Database
 from .ledger.derive import Changes, Deriver, close_settled
@@ -130,14 +130,23 @@ class Pass:
                 continue
             listing.roots.append(root)
             self.entitle(adapter, root)
-            for found in adapter.discover(root):
-                if not isinstance(found, Source):
-                    listing.unlisted.append(found.path)
-                    self.fail(adapter, found.path, found.reason)
-                elif found.path not in listing.seen:
-                    listing.seen.add(found.path)
-                    self.compare(adapter, found, known.get(os.fsencode(found.path)), listing)
+            try:
+                for found in adapter.discover(root):
+                    self.meet(adapter, found, known, listing)
+            except Exception as error:
+                listing.unlisted.append(root.path)
+                self.fail(adapter, root.path, scan.failed(adapter, error).message or "")
         return listing
+
+    def meet(self, adapter: Adapter, found: Source | Unlisted, known: dict[bytes, Known], listing: Listing) -> None:
+        """Take note of what the adapter found below a root."""
+        if not isinstance(found, Source):
+            listing.unlisted.append(found.path)
+            if found.reason:
+                self.fail(adapter, found.path, found.reason)
+        elif found.path not in listing.seen:
+            listing.seen.add(found.path)
+            self.compare(adapter, found, known.get(os.fsencode(found.path)), listing)
 
     def entitle(self, adapter: Adapter, root: Root) -> None:
         """Take over the titles that the runtime keeps apart from its sessions, if they have changed."""
@@ -186,8 +195,8 @@ class Pass:
         for task in tasks:
             try:
                 task.stamps = task.adapter.stamps(task.source)
-            except ParseError as error:
-                task.failed = scan.Scan(code=error.code, message=str(error), transient=error.transient)
+            except Exception as error:
+                task.failed = scan.failed(task.adapter, error)
             (single if task.stamps is None and task.failed is None else many).append(task)
         done = 0
         for batch in in_batches(workers.run(single, self.resume, self.settings)):
@@ -243,8 +252,10 @@ class Pass:
                     touched |= self.store.write(adapter.name, source, source_id, reading, stamps[reading.start.session_id])
                     present.add((source.origin, reading.start.session_id))
                 touched |= self.store.keep_only(source_id, present)
-            except ParseError as error:
-                result = scan.Scan(code=error.code, message=str(error), transient=error.transient)
+            except IndexUnavailable:
+                raise
+            except Exception as error:
+                result = scan.failed(adapter, error)
         self.finish(task, source_id, result)
         return touched
 

@@ -6,7 +6,7 @@ import sqlite3
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from . import __version__, doctor, indexer, reader, registry
 from .config import Settings
 from .errors import AgentNotFound, SessionNotFound
+from .formats import text
 from .ledger import memory, queries
 from .ledger.database import Database, connect, exclusive, open_ledger, unusable
 from .ledger.derive import Changes
@@ -104,7 +105,7 @@ class Sidecar:
         began = time.monotonic()
         names = tuple(self.registry.canonical(name) for name in runtimes or ())
         adapters = [one.adapter for name, one in self.registry.registered.items() if not names or name in names]
-        with exclusive(self.settings.ledger_path), self.working_copy(dry_run) as ledger:
+        with self.dry_copy() if dry_run else self.locked() as ledger:
             wanted = of_project(ledger, project) if project else None
             work = indexer.Pass(ledger, self.settings, full=full, wanted=wanted)
             changes = work.run(adapters, progress)
@@ -119,16 +120,20 @@ class Sidecar:
             }
 
     @contextmanager
-    def working_copy(self, dry_run: bool) -> Iterator[Database]:
-        """Yield the ledger, or for a dry run a copy that is thrown away."""
-        if not dry_run:
+    def locked(self) -> Iterator[Database]:
+        """Yield the ledger while no other process writes it."""
+        with exclusive(self.settings.ledger_path):
             yield self.ledger
-            return
+
+    @contextmanager
+    def dry_copy(self) -> Iterator[Database]:
+        """Yield a copy of the ledger that is thrown away; the ledger itself is neither made nor changed."""
         with tempfile.TemporaryDirectory(prefix="coding-agents-") as folder:
             copy = Path(folder) / "ledger.db"
-            target = connect(copy)
-            self.ledger.db.backup(target)
-            target.close()
+            if self.settings.ledger_path.exists():
+                source = f"{self.settings.ledger_path.absolute().as_uri()}?mode=ro"
+                with closing(sqlite3.connect(source, uri=True)) as db, closing(connect(copy)) as target:
+                    db.backup(target)
             ledger = open_ledger(copy)
             yield ledger
             ledger.close()
@@ -149,7 +154,10 @@ class Sidecar:
         }
 
         def is_evident(runtime: str, path: str) -> bool:
-            return indexer.below(path, listed.get(runtime, ())) and not os.path.lexists(path)
+            if not indexer.below(path, listed.get(runtime, ())):
+                return False
+            readable = queries.source_state(self.ledger, runtime, path)
+            return not os.path.lexists(path) if readable is None else readable
 
         with exclusive(self.settings.ledger_path):
             return memory.adopt(self.ledger, rows, self.settings.host, is_evident)
@@ -184,6 +192,7 @@ class Sidecar:
         Raises:
             SessionNotFound, AmbiguousSession
         """
+        session_id = text.path(text.clean(session_id))
         try:
             return queries.find(self.ledger, runtime, session_id, origin, prefix=prefix)
         except SessionNotFound:
@@ -213,7 +222,8 @@ class Sidecar:
     def list(self, query: ListQuery) -> list[dict[str, Any]]:
         """Return rows as ``sessions list --format=json`` prints them."""
         names = tuple(self.registry.canonical(name) for name in query.runtimes)
-        return queries.list_rows(self.ledger, replace(query, runtimes=names), self.settings.host)
+        project = None if query.project is None else text.path(text.clean(query.project))
+        return queries.list_rows(self.ledger, replace(query, runtimes=names, project=project), self.settings.host)
 
 
 def report(

@@ -11,6 +11,7 @@ QUARTER = 900
 Amounts = list[int | None]
 """The parts of ``Tokens`` in order, then micro-dollars; ``None`` where unknown."""
 
+MAX_SUM = 2**60
 MAX_USD = 99_999_999.0
 """The most that the index can store."""
 
@@ -76,10 +77,10 @@ def key_hash(runtime: str, key: str) -> bytes:
 
 
 def add(total: Amounts, more: Amounts) -> None:
-    """Add amounts in place; unknown stays unknown until something is known."""
+    """Add amounts in place; unknown stays unknown until something is known. Sums stop at what a database can store."""
     for index, value in enumerate(more):
         if value is not None:
-            total[index] = (total[index] or 0) + value
+            total[index] = min((total[index] or 0) + value, MAX_SUM)
 
 
 def larger(old: int | None, new: int | None) -> int | None:

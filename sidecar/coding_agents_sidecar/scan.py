@@ -2,8 +2,9 @@
 
 import hashlib
 import logging
+import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from typing import Any
 
 import orjson
@@ -12,6 +13,7 @@ from . import registry
 from .adapter import Adapter, Source
 from .errors import ParseError
 from .fold import VERSION, Fold
+from .formats import places
 from .log import origin
 from .model import Checkpoint, Stale
 from .reading import Holding, Reading
@@ -63,7 +65,8 @@ def version(adapter: Adapter) -> str:
 def scan(adapter: Adapter, source: Source, resume: Resume | None) -> Scan:
     """Read a source; a source that cannot be read is a result, not an exception."""
     try:
-        fold = resumed(adapter, source, resume) if resume else None
+        before = Shape.of(source)
+        fold = resumed(adapter, source, resume, before) if resume else None
         if fold is None:
             fold = Fold(adapter.name).run(adapter.events(source))
         readings = fold.readings()
@@ -72,14 +75,20 @@ def scan(adapter: Adapter, source: Source, resume: Resume | None) -> Scan:
         # What a session without a row holds does not come into the ledger, so it could not be taken up from there.
         unkept = any(session.holdings for name, session in fold.sessions.items() if name not in rows)
         if fold.checkpoint and not unkept:
-            result.checkpoint = pack(source.path, fold.checkpoint, fold.state)
+            result.checkpoint = pack(source.path, fold.checkpoint, fold.state, before)
         return result
-    except ParseError as error:
-        return Scan(code=error.code, message=str(error), transient=error.transient)
     except Exception as error:
-        # Kinds and places only: an exception's words may quote a transcript.
-        log.error("adapter failed", extra={"runtime": adapter.name, **origin(error)})
-        return Scan(code="INTERNAL_ERROR", message=f"the {adapter.name} adapter failed with {type(error).__name__}")
+        return failed(adapter, error)
+
+
+def failed(adapter: Adapter, error: Exception) -> Scan:
+    """Return the outcome for a source that could not be read. What may pass by itself is tried again."""
+    if isinstance(error, ParseError):
+        return Scan(code=error.code, message=str(error), transient=error.transient)
+    # Kinds and places only: an exception's words may quote a transcript.
+    log.error("adapter failed", extra={"runtime": adapter.name, **origin(error)})
+    message = f"the {adapter.name} adapter failed with {type(error).__name__}"
+    return Scan(code="INTERNAL_ERROR", message=message, transient=isinstance(error, OSError | MemoryError))
 
 
 def scan_named(name: str, source: Source, resume: Resume | None, plugins: bool) -> Scan:
@@ -104,11 +113,43 @@ def each(adapter: Adapter, source: Source, changed: set[str], total: int) -> Ite
                 yield reading
 
 
-def resumed(adapter: Adapter, source: Source, resume: Resume) -> Fold | None:
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What tells a file that was appended to from one that was written anew.
+
+    Args:
+        inode, size, modified: of the main file.
+        sides: stamp of the files beside it, which are read from their start each time.
+    """
+
+    inode: int
+    size: int
+    modified: int
+    sides: str
+
+    @classmethod
+    def of(cls, source: Source) -> "Shape":
+        """Return the shape of a source as it is now.
+
+        Raises:
+            OSError: its main file cannot be looked at.
+        """
+        main = os.stat(source.path)
+        beside = [name for name in source.files if name != source.path]
+        sides = places.stamp("", beside)
+        return cls(main.st_ino, main.st_size, main.st_mtime_ns, sides.value if sides else "")
+
+    def grew_from(self, earlier: "Shape") -> bool:
+        """Return whether the file can be the earlier one with something appended, or unchanged."""
+        same = self.size == earlier.size and self.modified == earlier.modified
+        return self.inode == earlier.inode and self.sides == earlier.sides and (same or self.size > earlier.size)
+
+
+def resumed(adapter: Adapter, source: Source, resume: Resume, now: Shape) -> Fold | None:
     """Return the fold over what was appended, or ``None`` when the source is not a longer form of what was read."""
-    offset, edges, state, fold_state = orjson.loads(resume.blob)
+    offset, edges, shape, state, fold_state = orjson.loads(resume.blob)
     try:
-        if edges != edge_hash(source.path, offset):
+        if not now.grew_from(Shape(*shape)) or edges != edge_hash(source.path, offset):
             return None
         fold = Fold(adapter.name).restore(fold_state, resume.known)
         return fold.run(adapter.events(source, None, Checkpoint(offset, state)))
@@ -116,10 +157,10 @@ def resumed(adapter: Adapter, source: Source, resume: Resume) -> Fold | None:
         return None
 
 
-def pack(path: str, checkpoint: Checkpoint, state: Any) -> bytes | None:
-    """Return a checkpoint as bytes, with a hash that tells whether the bytes before it are still the same."""
+def pack(path: str, checkpoint: Checkpoint, state: Any, shape: Shape) -> bytes | None:
+    """Return a checkpoint as bytes, with what tells whether the bytes before it are still the same."""
     try:
-        return orjson.dumps([checkpoint.offset, edge_hash(path, checkpoint.offset), checkpoint.state, state])
+        return orjson.dumps([checkpoint.offset, edge_hash(path, checkpoint.offset), astuple(shape), checkpoint.state, state])
     except (OSError, TypeError):
         return None
 

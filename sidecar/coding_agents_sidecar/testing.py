@@ -5,13 +5,15 @@
 
 A fixture is a folder ``<fixtures>/<runtime>/<case>/`` with ``home/``, the runtime's files as they lie below a home folder,
 ``expected.json``, the facts of its sessions worked out by hand, and ``NOTE.md``. Databases stand in it as text:
-``home/…/name.db.sql`` is run into ``name.db``. Needs pytest.
+``home/…/name.db.sql`` is run into ``name.db``. In ``expected.json`` ``@HOME@`` is the home folder, ``@HASH:path@`` the first
+12 hex digits of the SHA-256 of the absolute path of something below it. Needs pytest.
 """
 
 import fnmatch
 import hashlib
 import json
 import os
+import re
 import shutil
 import sqlite3
 import sys
@@ -30,6 +32,14 @@ from .ops import ListQuery, Sidecar
 
 LAID_AT = 1782864000
 """Time of change of every file that is laid out: 2026-07-01T00:00:00Z."""
+
+
+HASH = re.compile("@HASH:([^@]+)@")
+
+
+def path_hash(path: Path) -> str:
+    """Return the hash of a path that names a session of a runtime without ids."""
+    return hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:12]
 
 
 def lay(case: Path, home: Path) -> None:
@@ -67,9 +77,9 @@ class Lab:
         self.home = base / "home"
         self.home.mkdir()
         lay(case, self.home)
-        self.expected: dict[str, Any] = json.loads((case / "expected.json").read_text(encoding="utf-8"))
-        environ = {name: value.replace("@HOME@", str(self.home)) for name, value in self.expected.get("env", {}).items()}
-        self.sidecar = Sidecar(Settings(self.home, environ, base / "state", ""))
+        words = (case / "expected.json").read_text(encoding="utf-8").replace("@HOME@", str(self.home))
+        self.expected: dict[str, Any] = json.loads(HASH.sub(lambda found: path_hash(self.home / found[1]), words))
+        self.sidecar = Sidecar(Settings(self.home, self.expected.get("env", {}), base / "state", ""))
         self.adapter = self.sidecar.registry.get(runtime)
 
     def index(self) -> dict[str, Any]:

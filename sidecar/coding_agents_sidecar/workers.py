@@ -4,6 +4,7 @@ import multiprocessing
 import os
 import threading
 from collections.abc import Callable, Generator, Iterator
+from multiprocessing.connection import wait as wait_for
 from typing import TYPE_CHECKING
 
 from . import registry, scan
@@ -18,7 +19,7 @@ WORTH_BYTES = 4 << 20
 IN_FLIGHT = 8
 """Results a worker may be ahead: bounds memory."""
 
-BROKEN = scan.Scan(code="INTERNAL_ERROR", message="reading this source ended its process")
+BROKEN = scan.Scan(code="INTERNAL_ERROR", message="reading this source ended its process", transient=True)
 
 
 def run(
@@ -50,7 +51,7 @@ def in_pool(
     waiting = sorted(tasks, key=lambda task: task.stamp.size)
     running: dict[Future[scan.Scan], Task] = {}
     left: list[Task] = []
-    with ProcessPoolExecutor(processes, context) as pool:
+    with ProcessPoolExecutor(processes, context, end_with_parent) as pool:
         while (waiting and not left) or running:
             while waiting and not left and len(running) < processes * IN_FLIGHT:
                 task = waiting.pop()
@@ -65,3 +66,15 @@ def in_pool(
                 except BrokenProcessPool:
                     left.append(task)
     return left + waiting
+
+
+def end_with_parent() -> None:
+    """Let a worker end when the pass that started it was killed."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def watch() -> None:
+        wait_for([parent.sentinel])
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()

@@ -1,29 +1,18 @@
 """Records as Claude Code writes them, and what the adapter makes of them."""
 
 import json
-import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from coding_agents_sidecar.adapter import Source
 from coding_agents_sidecar.adapters.claude_code import ClaudeCode
 from coding_agents_sidecar.fold import Fold
-from coding_agents_sidecar.formats.places import Unlisted
-from coding_agents_sidecar.transcript import Transcript
+from tests.adapters.home import shown
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "claude-code"
 SESSION = "0a000001-0000-4000-8000-000000000001"
 
 adapter = ClaudeCode()
-
-
-def sources(home: Path) -> Iterator[Source]:
-    for root in adapter.roots({}, home):
-        if os.path.isdir(root.path):
-            for found in adapter.discover(root):
-                assert not isinstance(found, Unlisted)
-                yield found
 
 
 def record(type: str, uuid: str, parent: str | None, **more: Any) -> dict[str, Any]:
@@ -61,9 +50,7 @@ def fold_of(source: Source) -> Fold:
 
 
 def read(source: Source, session_id: str = SESSION) -> list[dict[str, Any]]:
-    transcript = Transcript(adapter.name)
-    transcript.run(adapter.events(source, session_id))
-    return transcript.sessions[session_id].finished(-1, raw=False)[0]
+    return shown(adapter, source, session_id)[0]
 
 
 def said(source: Source) -> list[tuple[str, Any]]:

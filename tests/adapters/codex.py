@@ -1,17 +1,14 @@
 """Entries as Codex writes them, and what the adapter makes of them."""
 
 import json
-import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from coding_agents_sidecar.adapter import Source
 from coding_agents_sidecar.adapters.codex import Codex
 from coding_agents_sidecar.fold import Fold
-from coding_agents_sidecar.formats.places import Unlisted
 from coding_agents_sidecar.reading import Amounts, Reading
-from coding_agents_sidecar.transcript import Transcript
+from tests.adapters.home import shown
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "codex"
 THREAD = "0a000001-0000-7000-8000-000000000001"
@@ -20,14 +17,6 @@ NAME = f"rollout-2026-02-03T10-00-00-{THREAD}.jsonl"
 adapter = Codex()
 
 Record = dict[str, Any]
-
-
-def sources(home: Path, environ: dict[str, str] | None = None) -> Iterator[Source]:
-    for root in adapter.roots(environ or {}, home):
-        if os.path.isdir(root.path):
-            for found in adapter.discover(root):
-                assert not isinstance(found, Unlisted)
-                yield found
 
 
 def entry(type: str, payload: Any, /, **more: Any) -> Record:
@@ -85,9 +74,7 @@ def write(home: Path, *records: Record, name: str = NAME, folder: str = "session
 
 
 def messages(source: Source, session_id: str = THREAD) -> list[Record]:
-    transcript = Transcript(adapter.name)
-    transcript.run(adapter.events(source, session_id))
-    return transcript.sessions[session_id].finished(-1, raw=False)[0]
+    return shown(adapter, source, session_id)[0]
 
 
 def said(source: Source) -> list[tuple[str, Any]]:

@@ -15,15 +15,15 @@ from tests.adapters.claude_code import (
     read,
     record,
     said,
-    sources,
     text,
     user,
     write,
 )
+from tests.adapters.home import sources
 
 
 def test_the_lines_of_a_response_become_one_message_with_its_tool_calls_answered() -> None:
-    source = next(sources(FIXTURES / "current" / "home"))
+    source = next(sources(adapter, FIXTURES / "current" / "home"))
     _, prompt, answer, first, second, _ = read(source, "c0000001-0000-4000-8000-000000000001")
     assert prompt["content"] == "Which plugins need an update?"
     assert (answer["content"], answer["thinking"]) == ("Let me look.", "Ask WP-CLI.")
@@ -324,7 +324,7 @@ def test_an_inline_sub_agent_is_named_by_the_task_that_still_runs(tmp_path: Path
 
 
 def test_one_sub_agent_of_a_file_can_be_read_alone() -> None:
-    source = next(sources(FIXTURES / "oldest" / "home"))
+    source = next(sources(adapter, FIXTURES / "oldest" / "home"))
     wanted = "01d00001-0000-4000-8000-000000000001/s1"
     transcript = Transcript(adapter.name).run(adapter.events(source, wanted))
     assert list(transcript.sessions) == [wanted]

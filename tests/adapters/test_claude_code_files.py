@@ -10,7 +10,8 @@ import pytest
 
 from coding_agents_sidecar.adapter import Source
 from coding_agents_sidecar.transcript import Transcript
-from tests.adapters.claude_code import SESSION, adapter, fold_of, project_of, read, sources, user, write
+from tests.adapters.claude_code import SESSION, adapter, fold_of, project_of, read, user, write
+from tests.adapters.home import sources
 
 
 def test_the_default_folder_is_read_beside_those_the_variable_names(tmp_path: Path) -> None:
@@ -41,7 +42,7 @@ def test_only_files_named_like_sessions_are_sources(tmp_path: Path) -> None:
         path = project / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("")
-    assert sorted(os.path.relpath(source.path, project) for source in sources(tmp_path)) == sorted(names[:4])
+    assert sorted(os.path.relpath(source.path, project) for source in sources(adapter, tmp_path)) == sorted(names[:4])
 
 
 NOTE = "<persisted-output>\nOutput too large. Full output saved to: {}\n\nPreview (first 2KB): …</persisted-output>"

@@ -211,6 +211,21 @@ def test_a_response_without_content_is_no_answer(home: Path, storage: Path) -> N
     assert [role for role, _ in said(adapter, home)] == ["user", "system", "system", "assistant"]
 
 
+@pytest.mark.parametrize(
+    "last",
+    [
+        use("t9", "attempt_completion", result="Done."),
+        text("<attempt_completion>\n<result>Done.</result>\n</attempt_completion>"),
+    ],
+    ids=["call", "text"],
+)
+def test_a_result_handed_over_ends_a_task_without_rows(home: Path, storage: Path, last: Any) -> None:
+    task(storage, AT, [user(text("Go")), assistant(use("t1", "read_file")), user(text("On")), assistant(last)])
+    index = Index("cline", home)
+    index.run()
+    assert index.rows()["", str(AT)]["status"] == "completed"
+
+
 @pytest.mark.parametrize(("provider", "uncached", "doubtful"), [("anthropic", 50, None), ("openai", 20, None), ("new", 50, True)])
 def test_cached_tokens_are_taken_out_where_the_provider_counts_them_as_input(
     home: Path, storage: Path, provider: str, uncached: int, doubtful: bool | None
@@ -221,6 +236,14 @@ def test_cached_tokens_are_taken_out_where_the_provider_counts_them_as_input(
     index.run()
     head, _ = index.sidecar.read("cline", str(AT), "", raw=False)
     assert (head["input_tokens"], head["meta"].get("approximate_tokens")) == (uncached, doubtful)
+
+
+def test_a_cost_of_nothing_only_says_that_the_model_has_no_price(home: Path, storage: Path) -> None:
+    task(storage, AT, [user(text("Go")), YES], [say(0, "task", "Go"), request(10, tokensIn=5, tokensOut=1, cost=0)])
+    index = Index("cline", home)
+    index.run()
+    row = index.rows()["", str(AT)]
+    assert (row["token_total"], row["cost_usd"], row["cost_source"]) == (6, None, None)
 
 
 def test_requests_that_cannot_be_told_apart_count_but_show_at_no_message(home: Path, storage: Path) -> None:

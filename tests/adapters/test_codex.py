@@ -10,6 +10,7 @@ from tests.adapters.codex import (
     FIXTURES,
     THREAD,
     Record,
+    adapter,
     assistant,
     entry,
     event,
@@ -18,17 +19,17 @@ from tests.adapters.codex import (
     meta,
     reading,
     said,
-    sources,
     text,
     turn,
     typed,
     user,
     write,
 )
+from tests.adapters.home import sources
 
 
 def test_a_response_has_its_thinking_its_calls_answered_and_its_tokens() -> None:
-    source = next(sources(FIXTURES / "current" / "home"))
+    source = next(sources(adapter, FIXTURES / "current" / "home"))
     shown = messages(source, "c0000001-0000-7000-8000-000000000001")
     prompt, response, first, second, answer = (one for one in shown[:7] if one["role"] != "system")
     assert prompt["content"] == [{"type": "image", "media_type": "image/png", "bytes": 8}, text_part("Make it look like this")]
@@ -78,7 +79,7 @@ def test_output_of_every_form_is_shown_with_how_it_went(
         (event("mcp_tool_call_end", call_id="c", result={"Ok": {"content": []}}), False, 0),
         (event("patch_apply_end", call_id="c", success=False), True, 0),
         (event("item_completed", item={"type": "CommandExecution", "id": "c", "exit_code": 1}), True, 0),
-        (event("item_completed", item={"type": "X", "id": "c"}, started_at_ms=1000, completed_at_ms=1030), False, 30),
+        (event("item_completed", item={"id": "c"}, started_at_ms=1770112800001, completed_at_ms=1770112800031), False, 30),
         (event("patch_apply_end", call_id="another", success=False), False, 0),
     ],
 )

@@ -31,7 +31,6 @@ from tests.adapters.codex import (
     meta,
     reading,
     said,
-    sources,
     turn,
     typed,
     usage,
@@ -39,6 +38,7 @@ from tests.adapters.codex import (
     write,
 )
 from tests.adapters.growth import around_line_ends, check_cuts, fold_of, resumed
+from tests.adapters.home import sources
 
 OTHER = "0a000002-0000-7000-8000-000000000002"
 
@@ -54,7 +54,7 @@ def test_the_default_folder_is_read_beside_those_the_variable_names(tmp_path: Pa
 
 def found(home: Path) -> list[list[str]]:
     """Return the files of each source, by their names."""
-    return [[os.path.basename(path) for path in source.files or (source.path,)] for source in sources(home)]
+    return [[os.path.basename(path) for path in source.files or (source.path,)] for source in sources(adapter, home)]
 
 
 def test_only_files_named_like_sessions_are_sources(tmp_path: Path) -> None:
@@ -104,11 +104,11 @@ def test_each_revert_takes_back_what_came_after_its_point_in_all_files_before(tm
     stem = NAME.removesuffix(".jsonl")
     write(tmp_path, *numbered(4, base(4), *talk["c"], *talk["d"]), name=f"{stem}_r1.jsonl")
     write(tmp_path, *numbered(8, base(8), *talk["e"]), name=f"{stem}_r2.jsonl")
-    (source,) = sources(tmp_path)
+    (source,) = sources(adapter, tmp_path)
     assert [content for _, content in said(source)] == ["a?", "a!", "c?", "c!", "e?", "e!"]
     # A later revert to before an earlier one.
     write(tmp_path, *numbered(1, base(1), *talk["e"]), name=f"{stem}_r3.jsonl")
-    (source,) = sources(tmp_path)
+    (source,) = sources(adapter, tmp_path)
     assert [content for _, content in said(source)] == ["e?", "e!"]
 
 
@@ -149,7 +149,7 @@ def test_the_id_is_that_of_the_first_entry_else_the_files(tmp_path: Path, record
 FILES = [
     pytest.param(source, id=os.path.relpath(source.path, FIXTURES))
     for case in sorted(FIXTURES.iterdir())
-    for source in sources(case / "home")
+    for source in sources(adapter, case / "home")
     # Of a log without times the file's own time is the end, which moves when it is cut.
     if source.path.endswith(".jsonl") and not source.files and case.name != "oldest"
 ]
@@ -171,7 +171,7 @@ def test_reading_on_from_a_cut_around_any_line_end_equals_reading_the_whole_file
 @pytest.mark.parametrize("name", ["counters/c0c00003", "forked/f0000003"])
 def test_reading_on_from_any_byte_equals_reading_the_whole_file(name: str, tmp_path: Path) -> None:
     case, thread = name.split("/")
-    part = copied(next(one for one in sources(FIXTURES / case / "home") if thread in one.path), tmp_path)
+    part = copied(next(one for one in sources(adapter, FIXTURES / case / "home") if thread in one.path), tmp_path)
     assert check_cuts(adapter, part, range(os.path.getsize(part.path) + 1)) > os.path.getsize(part.path) // 3
 
 

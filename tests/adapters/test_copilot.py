@@ -90,6 +90,31 @@ def test_what_the_runtime_says_and_what_a_person_says_to_it_alone_is_system(tmp_
     assert said(source) == [("user", "Go"), *(("system", one) for one in words)]
 
 
+def test_the_bytes_of_an_attachment_stay_out_whatever_it_is(tmp_path: Path) -> None:
+    given = [{"type": "blob", "mimeType": "text/csv", "data": "YSxi"}, {"type": "scan", "name": "x", "data": "YSxi"}]
+    source = write(tmp_path, start(), user("", attachments=given))
+    assert said(source) == [("user", [{"type": "blob", "media_type": "text/csv", "bytes": 4 - 1}, {"type": "scan", "name": "x"}])]
+
+
+def test_a_session_lasts_as_long_as_its_sub_agents(tmp_path: Path) -> None:
+    source = write(tmp_path, start(), user("Go"), user("Help", "a1"), answer("Helped.", "a1", at=30), event("abort", at=2))
+    assert [one.last_time and one.last_time % 60 for one in fold(source).readings()] == [30, 30]
+
+
+def test_what_lies_beside_a_log_does_not_make_it_newer(tmp_path: Path) -> None:
+    source = write(tmp_path, start(), user("Go"))
+    Path(source.path).with_name("workspace.yaml").write_text("name: New\n")
+    os.utime(source.path, (1777629600, 1777629600))
+    assert reading(source).start.modified == 1777629600
+
+
+def test_a_log_that_may_still_come_to_name_its_session_is_read_from_its_start(tmp_path: Path) -> None:
+    nameless = [user(str(number)) for number in range(30)]
+    assert fold(write(tmp_path, *nameless[:5])).checkpoint is None
+    assert fold(write(tmp_path, *nameless)).checkpoint is not None
+    assert fold(write(tmp_path, start(), *nameless[:5])).checkpoint is not None
+
+
 def test_media_of_a_result_are_described_once_and_kept_out(tmp_path: Path) -> None:
     block = {"type": "image", "mimeType": "image/png", "data": "iVBORw0KGgo="}
     kept = {"type": "image", "mimeType": "image/png", "assetId": "sha256:0", "byteLength": 99}

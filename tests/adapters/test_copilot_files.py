@@ -97,6 +97,7 @@ def test_a_split_event_still_being_written_counts_once_it_is_whole(tmp_path: Pat
         ("name: 'It''s\n  late' # not this", "It's late"),
         ('name: "A \\"quoted\\" \\u00e4 \\x41 \\U0001F600\\tword" # not this', 'A "quoted" ä A 😀\tword'),
         ('name: "a long one\\\n  \\ goes on"', "a long one goes on"),
+        ('name: "ends in \\\\\n  x"', "ends in \\ x"),
         ("name: a plain one\n  goes on\n\n  and on", "a plain one goes on and on"),
         ("name: >-\n  folded\n  words\nid: x", "folded words"),
         ("name: |\n  two\n  lines\n", "two\nlines"),
@@ -155,11 +156,11 @@ def test_the_screen_tells_what_was_typed_and_when() -> None:
     ]
     messages = [
         {"role": "user", "content": "Rules.\n\nGo"},
-        {"role": "assistant", "content": "Another half."},
+        {"role": "assistant", "content": "Half of it. No more."},
         {"role": "user", "content": "On"},
     ]
     found = [one for one in Document({"chatMessages": messages, "timeline": timeline}).events() if isinstance(one, Message)]
-    assert [(one.content, one.time and one.time % 60) for one in found] == [("Go", 1), ("Another half.", None), ("On", 3)]
+    assert [(one.content, one.time and one.time % 60) for one in found] == [("Go", 1), ("Half of it. No more.", None), ("On", 3)]
 
 
 def test_a_document_names_its_project_in_words() -> None:

@@ -43,6 +43,11 @@ def test_a_call_without_a_response_is_paid_for_and_is_no_other_responses(tmp_pat
     assert amounts(source)[:2] == [60, 6]
 
 
+def test_two_records_about_one_response_are_added(tmp_path: Path) -> None:
+    again = event("session.usage_record", usage={"apiCallId": "k1", "inputTokens": 7, "accounting": {"usageId": "retried"}})
+    assert amounts(write(tmp_path, start(), user("Go"), usage("k1", 10, 1), answer("1", apiCallId="k1"), again))[:2] == [17, 1]
+
+
 def test_calls_without_a_name_are_matched_by_their_place(tmp_path: Path) -> None:
     nameless = event("session.usage_record", usage={"inputTokens": 10, "outputTokens": 1})
     assert read(write(tmp_path, start(), user("Go"), nameless, answer("1")))[1]["tokens"]["input"] == 10

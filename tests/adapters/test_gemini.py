@@ -4,7 +4,6 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,32 +13,15 @@ from coding_agents_sidecar.adapter import Source
 from coding_agents_sidecar.adapters.gemini import Gemini
 from coding_agents_sidecar.config import Settings
 from coding_agents_sidecar.fold import Fold
-from coding_agents_sidecar.formats.places import Unlisted
 from coding_agents_sidecar.model import Stale
 from coding_agents_sidecar.ops import ListQuery, Sidecar
-from coding_agents_sidecar.transcript import Transcript
 from tests.adapters.growth import around_line_ends, check_cuts, fold_of, resumed, unknown
+from tests.adapters.home import laid, logs, shown, sources
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "gemini"
 SESSION = "0e000001-0000-4000-8000-000000000001"
 
 adapter = Gemini()
-
-
-def sources(home: Path, environ: dict[str, str] | None = None) -> Iterator[Source]:
-    for root in adapter.roots(environ or {}, home):
-        if os.path.isdir(root.path):
-            for found in adapter.discover(root):
-                assert not isinstance(found, Unlisted)
-                yield found
-
-
-LOGS = [
-    os.path.relpath(source.path, FIXTURES)
-    for case in sorted(FIXTURES.iterdir())
-    for source in sources(case / "home")
-    if source.path.endswith(".jsonl")
-]
 
 
 def start(**more: Any) -> dict[str, Any]:
@@ -66,14 +48,12 @@ def write(home: Path, *lines: dict[str, Any], folder: str = "shop") -> Source:
     path = home / ".gemini" / "tmp" / folder / "chats" / "session-2026-05-01T10-00-0e000001.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    return next(sources(home))
+    return next(sources(adapter, home))
 
 
-def transcript(source: Source) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def transcript(source: Source) -> tuple[list[Any], list[Any]]:
     """Return the messages of the conversation, and those taken out of it."""
-    read = Transcript(adapter.name)
-    read.run(adapter.events(source, SESSION))
-    return read.sessions[SESSION].finished(-1, raw=False)
+    return shown(adapter, source, SESSION)
 
 
 def said(messages: list[dict[str, Any]]) -> list[tuple[str, Any]]:
@@ -122,7 +102,7 @@ def test_the_largest_count_of_every_kind_is_what_a_response_used(tmp_path: Path)
     lines = [user("u1", "One"), gemini("a1", "1", tokens=early), gemini("a1", "1", tokens=late), {"$rewindTo": "u1"}]
     kept, _ = transcript(write(tmp_path, start(), *lines, user("u2", "Two"), gemini("a2", "2")))
     assert "tokens" not in kept[1]
-    (reading,) = fold_of(adapter, next(sources(tmp_path))).readings()
+    (reading,) = fold_of(adapter, next(sources(adapter, tmp_path))).readings()
     assert list(reading.usage.values()) == [[500, 70, 400, None, 20, None]]
 
 
@@ -218,9 +198,7 @@ def test_what_was_typed_stands_apart_from_what_it_became(tmp_path: Path) -> None
 
 def test_ratings_of_a_blocked_answer_stay_in_its_raw_record(tmp_path: Path) -> None:
     shutil.copytree(FIXTURES / "documented" / "home", tmp_path, dirs_exist_ok=True)
-    read = Transcript(adapter.name)
-    read.run(adapter.events(next(sources(tmp_path))))
-    kept, _ = read.sessions["5e000001"].finished(-1, raw=True)
+    kept, _ = shown(adapter, next(sources(adapter, tmp_path)), "5e000001", raw=True)
     assert kept[-1]["role"] == "system"
     assert kept[-1]["raw"][0]["safetyRatings"] == [
         {"category": "HARM_CATEGORY_HARASSMENT", "probability": "HIGH", "blocked": True}
@@ -230,7 +208,7 @@ def test_ratings_of_a_blocked_answer_stay_in_its_raw_record(tmp_path: Path) -> N
 def test_the_variable_names_another_home_and_the_default_is_read_too(tmp_path: Path) -> None:
     write(tmp_path / "other", start(), user("u1", "One"))
     write(tmp_path, start(), user("u1", "One"))
-    found = [source.path for source in sources(tmp_path, {"GEMINI_CLI_HOME": str(tmp_path / "other")})]
+    found = [source.path for source in sources(adapter, tmp_path, {"GEMINI_CLI_HOME": str(tmp_path / "other")})]
     assert [os.path.relpath(path, tmp_path).split(os.sep)[0] for path in found] == ["other", ".gemini"]
 
 
@@ -248,11 +226,9 @@ def test_a_project_that_becomes_known_later_reaches_the_row_without_making_the_s
     assert after == {**before, "project_path": "/srv/shop"}
 
 
-@pytest.mark.parametrize("log", LOGS)
+@pytest.mark.parametrize("log", logs(adapter, FIXTURES))
 def test_reading_on_from_a_cut_around_any_line_end_equals_reading_the_whole_file(log: str, tmp_path: Path) -> None:
-    case, _, below = log.split(os.sep, 2)
-    shutil.copytree(FIXTURES / case / "home", tmp_path, dirs_exist_ok=True)
-    (source,) = (source for source in sources(tmp_path) if source.path == str(tmp_path / below))
+    source = laid(adapter, FIXTURES, log, tmp_path)
     check_cuts(adapter, source, around_line_ends(source.path))
 
 

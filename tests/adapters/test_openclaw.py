@@ -5,34 +5,24 @@ import os
 import shutil
 import sqlite3
 import time
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from coding_agents_sidecar.adapter import Source
 from coding_agents_sidecar.adapters.openclaw import DATABASE, OpenClaw
-from coding_agents_sidecar.formats.openclaw.spoken import Spoken
+from coding_agents_sidecar.formats.openclaw.spoken import ClawSpoken
 from coding_agents_sidecar.formats.pi import files
-from coding_agents_sidecar.formats.places import Unlisted
 from coding_agents_sidecar.model import Stale
 from coding_agents_sidecar.testing import LAID_AT, Lab
 from tests.adapters.growth import around_line_ends, check_cuts, fold_of, resumed, unknown
+from tests.adapters.home import sources
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "openclaw"
 FIRST = "6c000001-0000-4000-8000-000000000001"
 
 adapter = OpenClaw()
-
-
-def sources(home: Path) -> Iterator[Source]:
-    for root in adapter.roots({}, home):
-        if os.path.isdir(root.path):
-            for found in adapter.discover(root):
-                assert not isinstance(found, Unlisted)
-                yield found
 
 
 def lab_of(case: str, base: Path) -> Lab:
@@ -73,7 +63,7 @@ HEARTBEAT = "Read HEARTBEAT.md if it exists. If nothing needs attention, reply H
     ],
 )
 def test_only_what_a_person_wrote_is_a_prompt(words: str, typed: list[str], injected: list[str]) -> None:
-    spoken = Spoken([{"type": "text", "text": words}])
+    spoken = ClawSpoken([{"type": "text", "text": words}])
     assert (texts(spoken.typed), texts(spoken.injected)) == (typed, injected)
 
 
@@ -126,7 +116,7 @@ def test_notes_that_change_are_seen_and_make_no_settled_session_active(tmp_path:
 
 def test_a_grown_transcript_is_read_on_until_its_notes_change(tmp_path: Path) -> None:
     shutil.copytree(FIXTURES / "files" / "home", tmp_path / "home")
-    source = next(one for one in sources(tmp_path / "home") if one.path.endswith(f"{FIRST}.jsonl"))
+    source = next(one for one in sources(adapter, tmp_path / "home") if one.path.endswith(f"{FIRST}.jsonl"))
     header = files.opening(source.path).end
     assert check_cuts(adapter, source, [place for place in around_line_ends(source.path) if place >= header])
     earlier = fold_of(adapter, source)
@@ -139,7 +129,7 @@ def test_a_grown_transcript_is_read_on_until_its_notes_change(tmp_path: Path) ->
 
 def test_of_a_database_only_the_sessions_that_changed_have_another_stamp(tmp_path: Path) -> None:
     lab = lab_of("database", tmp_path)
-    [source] = [one for one in sources(lab.home) if one.path.endswith(DATABASE)]
+    [source] = [one for one in sources(adapter, lab.home) if one.path.endswith(DATABASE)]
     changes = {
         "UPDATE session_nodes SET label = 'New' WHERE session_key = 'agent:main:main'": {"62"},
         "DELETE FROM transcript_events WHERE session_id LIKE '6c000064%' AND seq = 2": {"64"},
@@ -186,7 +176,7 @@ def test_a_second_channel_with_a_name_makes_two_sessions_of_it(tmp_path: Path) -
 
 def test_events_of_unknown_types_are_counted_and_a_reset_is_not(tmp_path: Path) -> None:
     lab = lab_of("database", tmp_path)
-    [source] = [one for one in sources(lab.home) if one.path.endswith(DATABASE)]
+    [source] = [one for one in sources(adapter, lab.home) if one.path.endswith(DATABASE)]
     before = unknown(adapter, source)
     with closing(sqlite3.connect(source.path)) as db:
         for seq, kind in enumerate(("hologram", "reset"), 1000):

@@ -5,7 +5,6 @@ import os
 import sqlite3
 import tracemalloc
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,36 +12,20 @@ from coding_agents_sidecar.adapter import Root, Source
 from coding_agents_sidecar.adapters.opencode import OpenCode
 from coding_agents_sidecar.errors import ParseError
 from coding_agents_sidecar.fold import Fold
-from coding_agents_sidecar.formats.places import Unlisted
 from coding_agents_sidecar.model import Skipped, Start
 from coding_agents_sidecar.testing import build, lay
-from coding_agents_sidecar.transcript import Transcript
 from tests.adapters.growth import unknown
+from tests.adapters.home import shown, sources
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures" / "opencode"
 DATA = ".local/share/opencode"
 adapter = OpenCode()
 
 
-def sources(home: Path, environ: dict[str, str] | None = None, runtime: OpenCode = adapter) -> list[Source]:
-    """Return the sources that the roots of a home folder hold."""
-    roots = [root for root in runtime.roots(environ or {}, home) if os.path.isdir(root.path)]
-    found = [source for root in roots for source in runtime.discover(root)]
-    assert not [source for source in found if isinstance(source, Unlisted)]
-    return [source for source in found if isinstance(source, Source)]
-
-
 def laid(case: str, tmp_path: Path) -> list[Source]:
     """Lay a fixture out and return its sources."""
     lay(FIXTURES / case, tmp_path / "home")
-    return sources(tmp_path / "home")
-
-
-def read(source: Source, session_id: str, raw: bool = False) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the messages of a session, and those that were abandoned."""
-    fold = Transcript("opencode")
-    fold.run(adapter.events(source, session_id))
-    return fold.sessions[session_id].finished(-1, raw)
+    return list(sources(adapter, tmp_path / "home"))
 
 
 def started(source: Source, session_id: str | None = None) -> list[str]:
@@ -66,7 +49,7 @@ def change(source: Source, *statements: str) -> None:
 
 
 def test_a_prompt_holds_what_was_typed_and_media_without_their_data(tmp_path: Path) -> None:
-    messages, _ = read(laid("storage", tmp_path)[0], "ses_storage1")
+    messages, _ = shown(adapter, laid("storage", tmp_path)[0], "ses_storage1")
     prompt, injected = messages[:2]
     assert prompt["content"] == [
         {"type": "text", "text": "Rename the button, see @label.txt"},
@@ -78,7 +61,7 @@ def test_a_prompt_holds_what_was_typed_and_media_without_their_data(tmp_path: Pa
 
 
 def test_an_answer_holds_its_thinking_its_tokens_and_its_calls_answered(tmp_path: Path) -> None:
-    messages, _ = read(laid("storage", tmp_path)[0], "ses_storage1")
+    messages, _ = shown(adapter, laid("storage", tmp_path)[0], "ses_storage1")
     answer, result = messages[2:4]
     assert (answer["content"], answer["thinking"], answer["model"]) == (
         "I will look.",
@@ -108,7 +91,7 @@ def test_an_answer_holds_its_thinking_its_tokens_and_its_calls_answered(tmp_path
 
 
 def test_a_command_of_the_person_is_no_answer(tmp_path: Path) -> None:
-    messages, _ = read(laid("storage", tmp_path)[0], "ses_storage1")
+    messages, _ = shown(adapter, laid("storage", tmp_path)[0], "ses_storage1")
     assert [(one["role"], one["content"], one["tool_calls"]) for one in messages[-2:]] == [
         ("system", "The following tool was executed by the user", None),
         ("system", [{"type": "text", "text": "ls"}, {"type": "text", "text": "label.txt\n"}], None),
@@ -116,14 +99,14 @@ def test_a_command_of_the_person_is_no_answer(tmp_path: Path) -> None:
 
 
 def test_a_failed_tool_and_an_attached_result_are_shown_as_such(tmp_path: Path) -> None:
-    messages, _ = read(laid("database-newest", tmp_path)[0], "ses_newest1")
+    messages, _ = shown(adapter, laid("database-newest", tmp_path)[0], "ses_newest1")
     image, failure = (one["tool_result"] for one in messages if one["role"] == "tool")
     assert image["output"] == [{"type": "text", "text": "Image read"}, {"type": "image", "media_type": "image/png", "bytes": 7}]
     assert (failure["output"], failure["is_error"]) == ("not found", True)
 
 
 def test_a_compaction_is_the_runtimes_request_and_the_models_answer(tmp_path: Path) -> None:
-    messages, _ = read(laid("database-newest", tmp_path)[0], "ses_newest1")
+    messages, _ = shown(adapter, laid("database-newest", tmp_path)[0], "ses_newest1")
     assert [(one["role"], one["content"]) for one in messages[2:4]] == [
         ("system", [{"type": "compaction", "auto": False, "id": "prt_030"}]),
         ("assistant", "Summary: shelves sorted."),
@@ -131,12 +114,12 @@ def test_a_compaction_is_the_runtimes_request_and_the_models_answer(tmp_path: Pa
 
 
 def test_an_error_without_content_is_told_by_the_runtime(tmp_path: Path) -> None:
-    messages, _ = read(laid("endings", tmp_path)[0], "ses_e2error")
+    messages, _ = shown(adapter, laid("endings", tmp_path)[0], "ses_e2error")
     assert [(one["role"], one["content"]) for one in messages] == [("user", "Fail"), ("system", "APIError: overloaded")]
 
 
 def test_the_oldest_messages_have_their_calls_answered_too(tmp_path: Path) -> None:
-    _, answer, result = read(laid("project-inline", tmp_path)[0], "ses_inline")[0]
+    _, answer, result = shown(adapter, laid("project-inline", tmp_path)[0], "ses_inline")[0]
     assert answer["content"] == [{"type": "text", "text": "I look."}, {"type": "text", "text": "Two files."}]
     assert [(call["name"], call["output"], call["duration_ms"]) for call in answer["tool_calls"]] == [
         ("bash", "a.md\nb.md\n", 100)
@@ -145,7 +128,7 @@ def test_the_oldest_messages_have_their_calls_answered_too(tmp_path: Path) -> No
 
 
 def test_the_newest_messages_have_their_calls_answered_too(tmp_path: Path) -> None:
-    prompt, answer, result, shell, summary = read(laid("session-message", tmp_path)[0], "ses_event1")[0]
+    prompt, answer, result, shell, summary = shown(adapter, laid("session-message", tmp_path)[0], "ses_event1")[0]
     assert prompt["content"][1] == {"type": "image", "media_type": "image/png", "bytes": 6}
     assert (answer["content"], answer["thinking"]) == ("One note.", "List.")
     assert result["tool_result"]["output"] == [{"type": "text", "text": "a.md\n"}]
@@ -155,17 +138,17 @@ def test_the_newest_messages_have_their_calls_answered_too(tmp_path: Path) -> No
 
 def test_what_was_reverted_is_kept_apart(tmp_path: Path) -> None:
     source = laid("revert", tmp_path)[0]
-    kept, left = read(source, "ses_revert1")
+    kept, left = shown(adapter, source, "ses_revert1")
     assert [one["content"] for one in kept] == ["Keep this", "Kept."]
     assert [one["id"] for one in left] == ["msg_03", "msg_04", "msg_05"]
-    kept, left = read(source, "ses_revert2")
+    kept, left = shown(adapter, source, "ses_revert2")
     assert [(one["content"], one["tool_calls"]) for one in kept] == [("Do two things", None), ("First this.", None)]
     assert [one["role"] for one in left] == ["assistant", "tool"]
     assert left[0]["tool_calls"][0]["name"] == "bash"
 
 
 def test_raw_messages_carry_the_native_records(tmp_path: Path) -> None:
-    messages, _ = read(laid("database-newest", tmp_path)[0], "ses_newest1", raw=True)
+    messages, _ = shown(adapter, laid("database-newest", tmp_path)[0], "ses_newest1", raw=True)
     record = messages[1]["raw"][0]
     assert record["message"]["session_id"] == "ses_newest1"
     assert record["message"]["data"]["finish"] == "stop"
@@ -327,13 +310,13 @@ def test_a_variable_may_name_another_database(tmp_path: Path, named: str, expect
     table("relative", tmp_path / DATA / "work.sqlite")
     table("absolute", tmp_path / "elsewhere" / "opencode.db")
     table("neighbour", tmp_path / "elsewhere" / "opencode-dev.db")
-    found = sources(tmp_path, {"OPENCODE_DB": named.format(home=tmp_path)})
+    found = sources(adapter, tmp_path, {"OPENCODE_DB": named.format(home=tmp_path)})
     assert [name for source in found for name in started(source)] == expected
 
 
 def test_the_data_folder_may_lie_elsewhere(tmp_path: Path) -> None:
     table("moved", tmp_path / "data" / "opencode" / "opencode-next.db")
-    (found,) = sources(tmp_path, {"XDG_DATA_HOME": str(tmp_path / "data")})
+    (found,) = sources(adapter, tmp_path, {"XDG_DATA_HOME": str(tmp_path / "data")})
     assert started(found) == ["moved"]
 
 
@@ -350,7 +333,7 @@ def test_a_runtime_built_on_it_only_names_its_places(tmp_path: Path) -> None:
     table("mine", tmp_path / ".local/share/branch/branch-beta.db")
     table("other", tmp_path / ".local/share/branch/opencode.db")
     table("opencode", tmp_path / DATA / "opencode.db")
-    assert [name for source in sources(tmp_path, runtime=Branch()) for name in started(source)] == ["mine"]
+    assert [name for source in sources(Branch(), tmp_path) for name in started(source)] == ["mine"]
 
 
 def test_links_and_hidden_files_of_a_tree_are_no_records(tmp_path: Path) -> None:
@@ -364,13 +347,13 @@ def test_links_and_hidden_files_of_a_tree_are_no_records(tmp_path: Path) -> None
     (outside / "session/9f1c/ses_linked.json").write_text("{}")
     (outside / "session/9f1c/ses_file.json").symlink_to(outside / "session/9f1c/ses_storage1.json")
     (outside / "session/9f1c/._ses_storage1.json").write_text("{}")
-    found = sources(tmp_path / "home")
+    found = list(sources(adapter, tmp_path / "home"))
     assert [os.path.relpath(source.path, storage) for source in found] == [
         "session/9f1c/ses_linked.json",
         "session/9f1c/ses_storage1.json",
     ]
-    assert read(found[0], "ses_linked") == ([], [])
-    assert len(read(found[1], "ses_storage1")[0]) == 7
+    assert shown(adapter, found[0], "ses_linked") == ([], [])
+    assert len(shown(adapter, found[1], "ses_storage1")[0]) == 7
 
 
 def test_a_session_whose_own_file_cannot_be_read_is_a_parse_error(tmp_path: Path) -> None:

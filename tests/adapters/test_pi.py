@@ -2,8 +2,6 @@
 
 import json
 import os
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,25 +11,16 @@ from coding_agents_sidecar.adapter import Source
 from coding_agents_sidecar.adapters.pi import OhMyPi, Pi
 from coding_agents_sidecar.config import Settings
 from coding_agents_sidecar.formats.pi import files
-from coding_agents_sidecar.formats.places import Unlisted
 from coding_agents_sidecar.model import Stale
 from coding_agents_sidecar.ops import Sidecar
 from coding_agents_sidecar.testing import Lab
-from coding_agents_sidecar.transcript import Transcript
 from tests.adapters.growth import around_line_ends, check_cuts, fold_of, resumed, unknown
+from tests.adapters.home import laid, logs, shown, sources
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 HEADER = {"type": "session", "version": 3, "id": "one", "timestamp": "2026-02-03T10:00:00Z", "cwd": "/srv/shop"}
 
 pi, omp = Pi(), OhMyPi()
-
-
-def sources(adapter: Pi, home: Path, environ: dict[str, str] | None = None) -> Iterator[Source]:
-    for root in adapter.roots(environ or {}, home):
-        if os.path.isdir(root.path):
-            for found in adapter.discover(root):
-                assert not isinstance(found, Unlisted)
-                yield found
 
 
 def names(adapter: Pi, home: Path, environ: dict[str, str] | None = None) -> list[str]:
@@ -61,12 +50,6 @@ def put(path: Path, *records: dict[str, Any] | str) -> Path:
 def session(home: Path, *records: dict[str, Any]) -> Source:
     path = put(home / ".pi/agent/sessions/--srv-shop--/2026-02-03T10-00-00-000Z_one.jsonl", HEADER, *records)
     return Source(str(path), str(path.parent.parent))
-
-
-def shown(adapter: Pi, source: Source, session_id: str = "one") -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    transcript = Transcript(adapter.name)
-    transcript.run(adapter.events(source, session_id))
-    return transcript.sessions[session_id].finished(-1, raw=True)
 
 
 def texts(messages: list[dict[str, Any]]) -> list[Any]:
@@ -99,7 +82,7 @@ def test_pictures_thinking_and_tools_stand_in_their_messages(tmp_path: Path) -> 
 
 def test_what_was_left_is_kept_apart_with_its_records(tmp_path: Path) -> None:
     path = next((FIXTURES / "pi/rewind/home").rglob("*.jsonl"))
-    kept, left = shown(pi, Source(str(path), str(path.parent.parent)), "0f000001-0000-7000-8000-000000000001")
+    kept, left = shown(pi, Source(str(path), str(path.parent.parent)), "0f000001-0000-7000-8000-000000000001", raw=True)
     assert [text for text in texts(kept) if text] == [
         *("Sort the products", "By name?", "Sorting by price was tried.", "By stock", "I try.", "Downwards, please"),
         "Sorted downwards.",
@@ -113,13 +96,13 @@ def test_what_was_left_is_kept_apart_with_its_records(tmp_path: Path) -> None:
 
 def test_a_second_beginning_leaves_the_first(tmp_path: Path) -> None:
     source = session(tmp_path, user("a", None, "First"), user("b", None, "Second"), assistant("c", "b", "Yes."))
-    kept, left = shown(pi, source)
+    kept, left = shown(pi, source, "one", raw=True)
     assert (texts(kept), texts(left)) == (["Second", "Yes."], ["First"])
 
 
 def test_a_settings_entry_decides_where_the_conversation_stands(tmp_path: Path) -> None:
     records = [user("a", None, "First"), assistant("b", "a", "Yes."), user("c", "b", "Never mind"), entry("label", "d", "b")]
-    kept, left = shown(pi, session(tmp_path, *records))
+    kept, left = shown(pi, session(tmp_path, *records), "one")
     assert (texts(kept), texts(left)) == (["First", "Yes."], ["Never mind"])
     [reading] = fold_of(pi, session(tmp_path, *records)).readings()
     assert reading.ending == "completed"
@@ -153,22 +136,18 @@ def test_a_small_model_beside_the_conversation_is_not_the_sessions(tmp_path: Pat
 
 
 LOGS = [
-    (adapter, os.path.relpath(source.path, FIXTURES))
+    (adapter, log)
     for adapter in (pi, omp)
-    for case in sorted((FIXTURES / adapter.name).iterdir())
-    for source in sources(adapter, case / "home")
-    if files.opening(source.path).end and adapter.folder(source.path, source.root) is None and source.path.endswith(".jsonl")
+    for log in logs(adapter, FIXTURES / adapter.name)
+    if files.opening(str(FIXTURES / adapter.name / log)).end and not log.startswith("documented")
 ]
 
 
-@pytest.mark.parametrize(("adapter", "log"), LOGS, ids=[log for _, log in LOGS])
+@pytest.mark.parametrize(("adapter", "log"), LOGS, ids=[f"{adapter.name}/{log}" for adapter, log in LOGS])
 def test_reading_on_from_a_cut_around_any_line_end_equals_reading_the_whole_file(adapter: Pi, log: str, tmp_path: Path) -> None:
-    home = FIXTURES / Path(*Path(log).parts[:2]) / "home"
-    shutil.copytree(home, tmp_path / "home")
-    path = tmp_path / "home" / os.path.relpath(FIXTURES / log, home)
-    [source] = [one for one in sources(adapter, tmp_path / "home") if one.path == str(path)]
-    header = files.opening(str(path)).end
-    assert check_cuts(adapter, source, [place for place in around_line_ends(str(path)) if place >= header])
+    source = laid(adapter, FIXTURES / adapter.name, log, tmp_path)
+    header = files.opening(source.path).end
+    assert check_cuts(adapter, source, [place for place in around_line_ends(source.path) if place >= header])
 
 
 def test_the_origin_of_a_fork_is_looked_up_below_the_root_only(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,31 +10,14 @@ import pytest
 
 from coding_agents_sidecar.adapter import Source
 from coding_agents_sidecar.adapters.qwen import Qwen
-from coding_agents_sidecar.formats.places import Unlisted
 from coding_agents_sidecar.model import Stale
-from coding_agents_sidecar.transcript import Transcript
 from tests.adapters.growth import around_line_ends, check_cuts, fold_of, resumed, unknown
+from tests.adapters.home import laid, logs, shown, sources
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "qwen"
 SESSION = "0c000001-0000-4000-8000-000000000001"
 
 adapter = Qwen()
-
-
-def sources(home: Path, environ: dict[str, str] | None = None) -> Iterator[Source]:
-    for root in adapter.roots(environ or {}, home):
-        if os.path.isdir(root.path):
-            for found in adapter.discover(root):
-                assert not isinstance(found, Unlisted)
-                yield found
-
-
-LOGS = [
-    os.path.relpath(source.path, FIXTURES)
-    for case in sorted(FIXTURES.iterdir())
-    for source in sources(case / "home")
-    if source.path.endswith(".jsonl")
-]
 
 
 def record(type: str, uuid: str, parent: str | None, **more: Any) -> dict[str, Any]:
@@ -62,13 +44,11 @@ def write(home: Path, *records: dict[str, Any], session: str = SESSION) -> Sourc
     path = home / ".qwen" / "projects" / "-srv-shop" / "chats" / f"{session}.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
-    return next(source for source in sources(home) if source.path == str(path))
+    return next(source for source in sources(adapter, home) if source.path == str(path))
 
 
 def read(source: Source) -> list[dict[str, Any]]:
-    transcript = Transcript(adapter.name)
-    transcript.run(adapter.events(source, SESSION))
-    return transcript.sessions[SESSION].finished(-1, raw=False)[0]
+    return shown(adapter, source, SESSION)[0]
 
 
 def said(source: Source) -> list[tuple[str, Any]]:
@@ -187,15 +167,13 @@ def test_a_rewind_leaves_what_it_took_back_at_once(tmp_path: Path) -> None:
 def test_variables_name_other_folders_and_the_default_is_read_too(tmp_path: Path) -> None:
     for folder in (".qwen", "runtime", "config"):
         shutil.copytree(FIXTURES / "oldest" / "home" / ".qwen", tmp_path / folder)
-    found = sources(tmp_path, {"QWEN_RUNTIME_DIR": "~/runtime", "QWEN_HOME": str(tmp_path / "config")})
+    found = sources(adapter, tmp_path, {"QWEN_RUNTIME_DIR": "~/runtime", "QWEN_HOME": str(tmp_path / "config")})
     assert [os.path.relpath(source.path, tmp_path).split(os.sep)[0] for source in found] == ["runtime", "config", ".qwen"]
 
 
-@pytest.mark.parametrize("log", LOGS)
+@pytest.mark.parametrize("log", logs(adapter, FIXTURES))
 def test_reading_on_from_a_cut_around_any_line_end_equals_reading_the_whole_file(log: str, tmp_path: Path) -> None:
-    case, _, below = log.split(os.sep, 2)
-    shutil.copytree(FIXTURES / case / "home", tmp_path, dirs_exist_ok=True)
-    (source,) = (source for source in sources(tmp_path) if source.path == str(tmp_path / below))
+    source = laid(adapter, FIXTURES, log, tmp_path)
     if os.path.getsize(source.path):
         assert check_cuts(adapter, source, around_line_ends(source.path)) > 0
 
@@ -222,7 +200,7 @@ def test_what_changes_the_past_asks_for_a_full_read(tmp_path: Path, appended: di
 
 def test_a_changed_description_of_a_sub_agent_asks_for_a_full_read(tmp_path: Path) -> None:
     shutil.copytree(FIXTURES / "subagents" / "home", tmp_path, dirs_exist_ok=True)
-    (source,) = (source for source in sources(tmp_path) if "subagents" in source.path)
+    (source,) = (source for source in sources(adapter, tmp_path) if "subagents" in source.path)
     earlier = fold_of(adapter, source)
     (meta,) = tmp_path.rglob("*.meta.json")
     meta.write_text(meta.read_text().replace("completed", "failed"))

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from coding_agents_sidecar.adapters.roo_code import RooCode
+from coding_agents_sidecar.fold import Fold
 from coding_agents_sidecar.formats.places import Unlisted
 from tests.adapters.cline import (
     AT,
@@ -116,6 +117,21 @@ def test_words_in_an_approval_are_a_prompt_and_in_the_output_of_a_tool_are_not(h
     messages = read(adapter, home)
     assert [one["content"] for one in messages if one["role"] == "user"] == ["Go", "Faster"]
     assert [one["tool_result"]["is_error"] for one in messages if one["role"] == "tool"] == [False, False, True]
+
+
+def test_the_model_named_last_answers_until_another_one_is_named(home: Path) -> None:
+    state = "<environment_details>\n# Current Mode\n<model>acme/{}</model>\n</environment_details>"
+    small, large = user(text("Go"), text(state.format("small"))), user(text("On"), text(state.format("large")))
+    answer = assistant(text("Gone."))
+    task(home / ROO, AT, [small, answer, user(text("And a <model>word</model>")), answer, large, answer])
+    assert [one["model"] for one in read(adapter, home) if one["role"] == "assistant"] == ["acme/small"] * 2 + ["acme/large"]
+
+
+def test_reasoning_apart_from_a_response_is_known(home: Path) -> None:
+    task(home / ROO, AT, [API[0], {"type": "reasoning", "encrypted_content": "AAAA"}, {"role": "narrator"}, API[1]])
+    (source,) = sources(adapter, home)
+    (reading,) = Fold("roo-code").run(adapter.events(source)).readings()
+    assert (reading.message_count, reading.unknown) == (2, 1)
 
 
 def test_a_task_is_dated_by_its_first_row_then_by_its_id(home: Path) -> None:

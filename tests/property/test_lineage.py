@@ -4,6 +4,7 @@ import json
 import os
 import random
 import sqlite3
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -128,3 +129,17 @@ def test_every_response_counts_once_and_none_is_lost(tmp_path_factory: Any, fami
     by_day = db.execute("SELECT COALESCE(SUM(COALESCE(input, 0) + COALESCE(output, 0)), 0) FROM usage").fetchone()[0]
     db.close()
     assert (total, by_day) == (sum(responses.values()), sum(responses.values()))
+
+
+def test_an_ancestor_that_shares_nothing_changes_no_owner_by_when_it_comes(tmp_path: Path) -> None:
+    prompt, answer = {"role": "user", "t": OLD}, {"role": "assistant", "t": OLD + 1, "key": "k", "tokens": [1, 1], "model": "m"}
+    copied = [{"role": "note", "t": OLD, "parent": "b"}, prompt, answer]
+    family = {"a": [{**prompt, "t": OLD + 9}, answer], "b": [{"role": "note", "t": OLD, "parent": "a"}, prompt], "c": copied}
+    results = []
+    for number, order in enumerate(permutations(family)):
+        base = tmp_path / str(number)
+        for name in order:
+            write(base, f".toy/{name}", family[name])
+            index(base, base)
+        results.append(rows(base, base / "ledger.db"))
+    assert all([row[:-1] for row in result] == [row[:-1] for row in results[0]] for result in results)

@@ -117,7 +117,8 @@ def test_yaml_is_a_block_list_of_json_values(indexed: Home) -> None:
         (["--host=laptop"], []),
         (["--limit=1"], [OTHER]),
         (["--order=asc"], [SESSION, OTHER]),
-        (["--sort=tokens", "--order=asc"], [OTHER, SESSION]),
+        (["--sort=tokens", "--order=asc"], [SESSION, OTHER]),  # equal: by the key of the WordPress table
+        (["--sort=tokens", "--order=desc"], [OTHER, SESSION]),
     ],
 )
 def test_filters_select(indexed: Home, options: list[str], expected: list[str]) -> None:

@@ -324,3 +324,69 @@ def test_a_source_that_kills_its_reader_costs_only_itself(bench: Bench, monkeypa
     [(path, code)] = bench.ledger.db.execute("SELECT path, code FROM source WHERE code IS NOT NULL").fetchall()
     assert path.endswith(b"s3.jsonl")
     assert code == "INTERNAL_ERROR"
+
+
+def test_an_edit_in_the_middle_that_keeps_the_size_is_seen(bench: Bench) -> None:
+    answers = [{**ANSWER, "key": f"r{number}", "text": "x" * 200} for number in range(100)]
+    path = bench.write("a", PROMPT, *answers)
+    bench.run()
+    assert bench.row()["input_tokens"] == 1000
+    lines = path.read_text().splitlines(keepends=True)
+    lines[50] = lines[50].replace("[10, 3]", "[99, 3]")
+    path.write_text("".join(lines))
+    bench.settle(path, 1800)
+    assert bench.counts() == (0, 1, 0)
+    assert bench.row()["input_tokens"] == 1089
+
+
+def test_a_file_written_anew_and_longer_is_read_from_its_start(bench: Bench) -> None:
+    answers = [{**ANSWER, "key": f"r{number}", "text": "x" * 200} for number in range(100)]
+    path = bench.write("a", PROMPT, *answers)
+    bench.run()
+    lines = path.read_text().splitlines(keepends=True)
+    lines[50] = lines[50].replace("[10, 3]", "[99, 3]")
+    other = path.with_suffix(".new")
+    other.write_text("".join([*lines, lines[-1].replace("r99", "r100")]))
+    os.replace(other, path)
+    bench.run()
+    assert bench.row()["input_tokens"] == 1099
+
+
+def test_counts_that_no_database_could_add_up_are_damage_of_their_own(bench: Bench) -> None:
+    bench.write("a", PROMPT, *[{**ANSWER, "key": f"a{number}", "tokens": [2**53, 2**40]} for number in range(300)])
+    bench.write("b", PROMPT, ANSWER)
+    assert bench.counts() == (2, 0, 0)
+    assert (bench.row("a")["input_tokens"], bench.row("a")["output_tokens"]) == (None, 300 * 2**40)
+    assert bench.row("b")["token_total"] == 13
+
+
+@pytest.mark.parametrize("method", ["stamps", "discover"])
+def test_an_adapter_that_fails_costs_no_other_runtime_a_row(bench: Bench, monkeypatch: pytest.MonkeyPatch, method: str) -> None:
+    class Other(Toy):
+        name = "other"
+
+    bench.write("a", PROMPT, ANSWER)
+    work = Pass(bench.ledger, bench.settings)
+    work.run([Toy(), Other()])
+
+    def failing(self: Toy, *rest: Any) -> Any:
+        raise RuntimeError("secret words")
+
+    monkeypatch.setattr(Other, method, failing)
+    bench.write("a", PROMPT, ANSWER, {**PROMPT, "t": OLD + 9})
+    work = Pass(bench.ledger, bench.settings)
+    changes = work.run([Toy(), Other()])
+    assert (len(changes.updated), len(changes.missing)) == (1, 0)
+    said = [failure["message"] for failure in work.failures]
+    said += [row[0] for row in bench.ledger.db.execute("SELECT message FROM source WHERE code IS NOT NULL")]
+    assert ["secret" in message for message in said] == [False]
+
+
+def test_a_folder_link_whose_disk_is_away_is_evidence_of_nothing(bench: Bench, tmp_path: Path) -> None:
+    bench.write("shop/a", PROMPT, ANSWER)
+    (bench.root / "shop").rename(tmp_path / "disk")
+    (bench.root / "shop").symlink_to(tmp_path / "disk")
+    assert bench.counts() == (1, 0, 0)
+    (tmp_path / "disk").rename(tmp_path / "away")
+    assert (bench.counts(), bench.failures) == ((0, 0, 0), [])
+    assert bench.row()["status"] == "completed"

@@ -256,7 +256,7 @@ def test_a_request_that_waits_for_another_pass_is_heard_of_every_second(home: Ho
         assert process.stdin is not None
         assert process.stdout is not None
         # Another pass holds the ledger: this one waits.
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        fcntl.lockf(lock, fcntl.LOCK_EX)
         process.stdin.write(json.dumps(request(op, args)).encode() + b"\n")
         process.stdin.flush()
         assert json.loads(process.stdout.readline()) == {"id": 1, "head": {}}
@@ -264,7 +264,7 @@ def test_a_request_that_waits_for_another_pass_is_heard_of_every_second(home: Ho
             began = time.monotonic()
             assert json.loads(process.stdout.readline()) == {"id": 1, "progress": {"done": 0, "total": 0}}
             assert time.monotonic() - began < 1
-        fcntl.flock(lock, fcntl.LOCK_UN)
+        fcntl.lockf(lock, fcntl.LOCK_UN)
         out, _ = process.communicate(timeout=15)
     rest = [json.loads(line) for line in out.splitlines()]
     assert all("progress" in line for line in rest[:-1])

@@ -29,13 +29,11 @@ class Place(Root):
     """Where projects are looked for.
 
     Args:
-        names: of the files in projects whose own settings name none.
-        is_target: a setting names a chat in this very folder, which is about any project.
+        names: of the files in projects, beside those in their own settings. An absolute one holds chats about any project.
         zone: as in ``History``.
     """
 
     names: Names = NONE
-    is_target: bool = False
     zone: str = ""
 
 
@@ -57,10 +55,7 @@ class Aider(Adapter):
             [
                 *(Place(path, names=names, zone=zone) for path in projects.named(environ, home)),
                 Place(str(home), depth=0, names=names, zone=zone),
-                *(
-                    Place(os.path.dirname(path), depth=0, names=names, is_target=True, zone=zone)
-                    for path in filter(os.path.isabs, names.chats)
-                ),
+                *(Place(os.path.dirname(path), depth=0, names=names, zone=zone) for path in filter(os.path.isabs, names.chats)),
             ],
             {},
             home,
@@ -85,11 +80,11 @@ class Aider(Adapter):
 def histories(place: Place, folder: Folder) -> Iterator[History]:
     """Yield the chats that a folder holds, or that its settings name."""
     named = moved.in_folder(folder).over(place.names)
-    chats = [*(name for name in named.chats if not os.path.isabs(name) or name not in place.names.chats), moved.CHAT]
-    project: str | None = folder.path
-    if place.is_target:
-        chats = [name for name in place.names.chats if os.path.dirname(name) == folder.path]
-        project = None
     typed = folder.file((*named.inputs, moved.INPUT)[0])
-    for path in filter(None, map(folder.file, chats)):
-        yield History(path, place.path, (path, typed) if typed else (path,), place.origin, project, place.zone)
+    for name in (*named.chats, moved.CHAT):
+        is_common = os.path.isabs(name) and name in place.names.chats
+        if is_common and os.path.dirname(os.path.normpath(name)) != folder.path:
+            continue
+        if path := folder.file(name):
+            project = None if is_common else folder.path
+            yield History(path, place.path, (path, typed) if typed else (path,), place.origin, project, place.zone)

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..adapter import Adapter, Root, Source
-from ..formats import blocks, fields, jsonl, places
+from ..formats import blocks, fields, jsonl, places, times
 from ..formats.blocks import Blocks, plain
 from ..formats.branches import Branches
 from ..formats.claude import layout, spill
@@ -34,7 +34,6 @@ from ..model import (
     Info,
     Message,
     Role,
-    Seen,
     Skipped,
     Stale,
     Start,
@@ -75,10 +74,7 @@ class ClaudeCode(Adapter):
 
     def discover(self, root: Root) -> Iterator[Source | places.Unlisted]:
         for found in places.walk(root.path, layout.is_session):
-            if isinstance(found, places.Unlisted):
-                yield found
-            else:
-                yield Source(found, root.path, layout.files_of(found), root.origin)
+            yield found if isinstance(found, places.Unlisted) else Source(found, root.path, layout.files_of(found), root.origin)
 
     def events(self, source: Source, session_id: str | None = None, resume: Checkpoint | None = None) -> Iterator[Event]:
         """Yield the events of a file.
@@ -161,14 +157,8 @@ class Reader:
         yield from self.enter_side(record) if self.inline else self.enter(self.file.start)
         kind = fields.text(record, "type")
         yield from self.facts(record, kind)
-        has_message = False
         read = self.user if kind == "user" else self.assistant if kind == "assistant" else self.other
-        for event in read(record):
-            has_message = has_message or isinstance(event, Message)
-            yield event
-        time = fields.seconds(record, "timestamp")
-        if time is not None and not has_message:
-            yield Seen(time)
+        yield from times.dated(read(record), fields.seconds(record, "timestamp"))
         if self.summaries and (title := self.summaries.pop(fields.text(record, "uuid") or "", None)):
             yield Info(title=title, title_rank=SUMMARY)
 

@@ -21,12 +21,12 @@ from itertools import islice
 from typing import Any
 
 from ..adapter import Adapter, Root, Source
-from ..formats import beside, fields, genai, jsonl, places
+from ..formats import beside, fields, genai, jsonl, places, times
 from ..formats.blocks import plain
 from ..formats.branches import Branches
 from ..formats.gemini import chats
 from ..formats.gemini.prompts import Prompt
-from ..model import Abandoned, Checkpoint, Ended, Ending, Event, Info, Message, Role, Seen, Stale, Start, Unknown, Usage
+from ..model import Abandoned, Checkpoint, Ended, Ending, Event, Info, Message, Role, Stale, Start, Unknown, Usage
 
 UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
@@ -184,13 +184,7 @@ class Reader:
                 if kind != "system":
                     yield Unknown()
                 events = self.moment(record)
-        has_message = False
-        for event in events:
-            has_message = has_message or isinstance(event, Message)
-            yield event
-        time = fields.seconds(record, "timestamp")
-        if time is not None and not has_message:
-            yield Seen(time)
+        yield from times.dated(events, fields.seconds(record, "timestamp"))
 
     def facts(self, record: Record) -> Iterator[Event]:
         """Yield what any record may say of its session beside its message, as far as it is news."""

@@ -40,7 +40,11 @@ class Stamp:
 
 @dataclass(frozen=True, slots=True)
 class Unlisted:
-    """A folder that exists and could not be listed: nothing is known of what lies below it."""
+    """A folder that exists and could not be listed: nothing is known of what lies below it.
+
+    Args:
+        reason: in words; '' when it may well be nothing and is not worth a report.
+    """
 
     path: str
     reason: str
@@ -123,6 +127,9 @@ def walk(root: str, wanted: Callable[[str], bool], depth: int = 64) -> Iterator[
         for entry in entries:
             name = os.path.join(folder, entry.name) if folder else entry.name
             if entry.is_symlink() and not _may_follow(entry, folder, real_root):
+                if not folder and not wanted(name) and not os.path.exists(entry.path):
+                    # Perhaps a folder of the root on a disk that is away: nothing is known of what lay there.
+                    yield Unlisted(entry.path, "")
                 continue
             if entry.is_dir():
                 if left > 0:

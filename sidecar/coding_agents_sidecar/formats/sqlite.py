@@ -66,6 +66,8 @@ def read_only(path: str) -> Iterator[sqlite3.Connection]:
             return
         with tempfile.TemporaryDirectory(prefix="coding-agents-") as folder, closing(_connect(_copy(path, folder))) as db:
             yield db
+    except OSError as error:
+        raise jsonl.unreadable(path, error) from error
     except sqlite3.Error as error:
         # What looks like damage may be a writer at work under an immutable connection.
         changed = _stamp(path) != before

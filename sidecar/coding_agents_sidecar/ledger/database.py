@@ -239,9 +239,10 @@ def exclusive(path: Path, timeout_seconds: float = 3600) -> Iterator[None]:
     try:
         while True:
             try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                # A record lock: unlike flock's, it is not inherited by workers, which may outlive a killed pass.
+                fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
-            except BlockingIOError:
+            except (BlockingIOError, PermissionError):
                 if time.monotonic() > deadline:
                     raise Timeout(f"another process has been indexing into {path} for {timeout_seconds:.0f} seconds") from None
                 time.sleep(0.05)

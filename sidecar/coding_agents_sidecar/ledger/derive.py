@@ -113,41 +113,40 @@ class Deriver:
             for session in family:
                 self.write(session, None, {})
             return
-        members = {session: self.member(session) for session in family}
+        names_in = {self.name(session): session for session in sorted(family)}
+        members = {session: self.member(session, self.ancestors(session, names_in)) for session in family}
         owner = owners(members)
         names = {member.id: member.name[0] for member in members.values()}
         for session in sorted(family):
             self.write(session, own(members[session], owner), names)
 
-    def member(self, session: int) -> Member:
+    def name(self, session: int) -> tuple[str, str]:
+        """Return native id and origin of a session."""
+        row: tuple[str, str] = self.db.execute("SELECT session_id, origin FROM session WHERE id = ?", (session,)).fetchone()
+        return row
+
+    def member(self, session: int, ancestors: frozenset[int]) -> Member:
         """Return a session with everything that decides about ownership."""
         best = self.best[session]
-        name = self.db.execute("SELECT session_id, origin FROM session WHERE id = ?", (session,)).fetchone()
-        rows = self.db.execute(
-            f"SELECT {HOLDING} FROM holding WHERE reading = ? ORDER BY position",
-            (best.reading,),
-        )
+        rows = self.db.execute(f"SELECT {HOLDING} FROM holding WHERE reading = ? ORDER BY position", (best.reading,))
         held = [
             Held(key, position, at, next_time, turns, model, bool(used), list(amounts))
             for key, position, at, next_time, turns, model, used, *amounts in rows
         ]
-        return Member(session, name, best.facts.birth(), best.facts.opening, self.ancestors(session), held)
+        return Member(session, self.name(session), best.facts.birth(), best.facts.opening, ancestors, held)
 
-    def ancestors(self, session: int) -> frozenset[int]:
-        """Return the sessions that this one explicitly descends from, looked up by native id in its own store first."""
+    def ancestors(self, session: int, family: dict[tuple[str, str], int]) -> frozenset[int]:
+        """Return the members of its family that a session explicitly descends from, of its own store before others.
+
+        Sessions outside the family decide nothing: when they come and go, nothing of the family is touched.
+        """
         found: set[int] = set()
         while True:
-            best = self.load(session)
-            row = None
-            if best and best.facts.parent:
-                row = self.db.execute(
-                    "SELECT p.id FROM session c JOIN session p ON p.runtime = c.runtime AND p.session_id = ? WHERE c.id = ?"
-                    " ORDER BY p.origin <> c.origin, p.origin LIMIT 1",
-                    (best.facts.parent, session),
-                ).fetchone()
-            if row is None or row[0] in found:
+            parent, origin = self.best[session].facts.parent, self.name(session)[1]
+            namesakes = sorted((name[1] != origin, name[1], one) for name, one in family.items() if name[0] == parent)
+            if not namesakes or namesakes[0][2] in found:
                 return frozenset(found)
-            session = row[0]
+            session = namesakes[0][2]
             found.add(session)
 
     def write(self, session: int, owned: Own | None, names: dict[int, str]) -> None:

@@ -231,6 +231,14 @@ def failures(ledger: Database, runtimes: tuple[str, ...]) -> list[dict[str, Any]
     ]
 
 
+def source_state(ledger: Database, runtime: str, path: str) -> bool | None:
+    """Return whether the source with this path, as rows show it, was read without failure; ``None`` when none is known."""
+    for found, code, version in ledger.db.execute("SELECT path, code, version FROM source WHERE runtime = ?", (runtime,)):
+        if text.path(os.fsdecode(found)) == path:
+            return code is None and version != ""
+    return None
+
+
 def skipped_records(ledger: Database, runtimes: tuple[str, ...]) -> dict[str, int]:
     """Return how many records could not be read, by runtime."""
     where = Where(["1"])

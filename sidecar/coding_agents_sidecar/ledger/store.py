@@ -141,9 +141,8 @@ class Store:
 
     def lose(self, source_id: int) -> set[int]:
         """Note that a source is gone; return the sessions it held."""
-        self.db.execute(
-            "UPDATE source SET stamp = '', checkpoint = NULL, code = NULL, message = NULL, skipped = 0 WHERE id = ?", (source_id,)
-        )
+        forgotten = "stamp = '', version = '', checkpoint = NULL, code = NULL, message = NULL, skipped = 0"
+        self.db.execute(f"UPDATE source SET {forgotten} WHERE id = ?", (source_id,))
         return self.keep_only(source_id, set())
 
 

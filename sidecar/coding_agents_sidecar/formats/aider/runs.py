@@ -115,24 +115,30 @@ def _in_file(source: History, stamp: str) -> tuple[Run, ...]:
 
 
 def split(path: str) -> Iterator[Part]:
-    """Yield the parts of a file."""
+    """Yield the parts of a file, without empty lines at their ends: those are written with the next header."""
     header: str | None = None
-    start = end = 0
+    start = end = place = 0
     digest, is_said = hashlib.blake2b(digest_size=12), False
+    empty: list[bytes] = []
     for line, after, whole in jsonl.lines(path, 0, jsonl.BLOCK):
-        if not whole and line and is_unfinished(line):
+        line = b"" if line is None else line
+        kind, found = kind_of(line), header_in(line)
+        if not whole and is_unfinished(line):
             break
-        if line and (found := header_in(line)):
+        if found:
             if end:
                 yield Part(header, start, end, digest.hexdigest(), is_said)
-            header, start, is_said = found, end, False
-            digest = hashlib.blake2b(digest_size=12)
-        elif line and not is_said:
-            kind = kind_of(line)
+            header, start, is_said = found, place, False
+            digest, empty = hashlib.blake2b(digest_size=12), []
+        elif kind is Kind.PROMPT or (kind is Kind.ANSWER and header is not None):
             # Before the first header stands what other programs left behind, unless it has a prompt.
-            is_said = kind is Kind.PROMPT or (kind is Kind.ANSWER and header is not None)
-        digest.update(line or b"")
-        end = after
+            is_said = True
+        place = after
+        empty.append(line)
+        if kind is not Kind.BLANK:
+            digest.update(b"".join(empty))
+            empty.clear()
+            end = after
     if end:
         yield Part(header, start, end, digest.hexdigest(), is_said)
 

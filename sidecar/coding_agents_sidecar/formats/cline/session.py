@@ -23,7 +23,7 @@ from . import arrays, rows
 from .conversation import Answer, Conversation
 from .prompts import unwrapped
 from .requests import cost_of
-from .task import COPIED, written
+from .task import COPIED
 
 MESSAGES = ".messages.json"
 TEAM_TASK = re.compile(r".+__[\w-]{6}")
@@ -81,8 +81,7 @@ class Session:
     def events(self) -> Iterator[Event]:
         """Yield what the file says."""
         kind: Kind = "session" if self.main else "subagent"
-        modified = written(*self.source.files) if self.main else written(self.source.path)
-        yield Start(self.id(), kind, self.parent(), preference=COPIED, modified=modified)
+        yield Start(self.id(), kind, self.parent(), preference=COPIED, modified=None if self.main else self.written())
         if self.lost_manifest and self.main:
             yield Skipped("a manifest that is no JSON object")
         if self.file.damaged:
@@ -108,6 +107,13 @@ class Session:
         if self.main:
             return fields.text(self.manifest, "metadata", "fork", "forkedFromSessionId")
         return fields.text(self.file.head, "origin", "parentThreadId") or self.root_id
+
+    def written(self) -> float | None:
+        """Return when the file was written; the manifest of its session is another one's."""
+        try:
+            return os.stat(self.source.path).st_mtime
+        except OSError:
+            return None
 
     def facts(self) -> Info:
         """Return what is known beside the messages. A sub-agent has the project of its session, and no more."""

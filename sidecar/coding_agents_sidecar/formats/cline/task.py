@@ -16,7 +16,7 @@ from . import arrays, rows
 from .conversation import Answer, Conversation
 from .requests import Choice, Request, by_provider, cost_of, counts_of, paired, requests, told
 from .shapes import blocks_of
-from .storage import API, EARLIER, FILES, METADATA, SHOWN, TaskSource
+from .storage import API, EARLIER, METADATA, SHOWN, TaskSource
 
 COPIED, ORIGINAL = 1, 0
 """Preference for one session in the store since 4.0 and in a task's folder."""
@@ -55,8 +55,7 @@ class Task:
     def events(self) -> Iterator[Event]:
         """Yield what the folder says."""
         kind, parent = self.descent()
-        modified = written(*(os.path.join(self.source.folder, name) for name in FILES))
-        yield Start(self.id, kind, parent, preference=ORIGINAL, modified=modified)
+        yield Start(self.id, kind, parent, preference=ORIGINAL)
         yield from self.damage()
         title = rows.title(fields.text(self.item, "task") or rows.prompt(self.shown.items))
         yield self.facts(title)
@@ -231,9 +230,3 @@ def project_in(content: Any) -> str | None:
     """Return the folder that the state of the editor in a prompt names last; files quoted before it may hold others."""
     words = "\n".join(filter(None, (fields.text(block, "text") for block in blocks_of(content))))
     return next(reversed(HEADING.findall(words)), None)
-
-
-def written(*paths: str) -> float | None:
-    """Return when the newest of some files was written."""
-    found = [os.stat(path).st_mtime for path in paths if os.path.exists(path)]
-    return max(found, default=None)

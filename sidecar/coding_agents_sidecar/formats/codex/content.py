@@ -111,8 +111,8 @@ def duration_of(event: dict[str, Any]) -> int | None:
     took = fields.table(event, "duration")
     if took:
         return (fields.count(took, "secs") or 0) * 1000 + (fields.count(took, "nanos") or 0) // 1_000_000
-    begun, ended = fields.count(event, "started_at_ms"), fields.count(event, "completed_at_ms")
-    return ended - begun if begun is not None and ended is not None and ended >= begun else None
+    begun, ended = fields.seconds(event, "started_at_ms"), fields.seconds(event, "completed_at_ms")
+    return round((ended - begun) * 1000) if begun is not None and ended is not None and ended >= begun else None
 
 
 def failure_of(event: dict[str, Any]) -> bool | None:

@@ -11,8 +11,8 @@ token_usage_record    what one response used
 from collections.abc import Iterator
 from typing import Any
 
-from ...model import Abandoned, Ended, Ending, Event, Info, Message, Seen, Start, ToolCall, Unknown, Usage
-from .. import blocks, fields
+from ...model import Abandoned, Ended, Ending, Event, Info, Message, Start, ToolCall, Unknown, Usage
+from .. import blocks, fields, times
 from . import content, prompts, tokens
 from .keys import Keys
 from .shapes import Entry, entries
@@ -117,14 +117,8 @@ class Rollout:
         """Yield what an entry says."""
         if entry.kind in KINDS:
             yield from self.settle(entry)
-        said = False
-        for event in self.read(entry):
-            said = said or isinstance(event, Message)
-            yield event
-        if entry.time is not None:
-            self.timed = True
-            if not said:
-                yield Seen(entry.time)
+        self.timed = self.timed or entry.time is not None
+        yield from times.dated(self.read(entry), entry.time)
 
     def end(self, following: Entry | None = None) -> Iterator[Event]:
         """Yield how the thread stands after the entries so far.

@@ -54,7 +54,7 @@ class Lane:
         if fresh:
             # An id that is not unique by itself is that of a copy only when its time is the same, too.
             self.key = message if message is None or UUID.fullmatch(message) else f"{message}@{time}"
-            self.metered = self.metered and call is not None and call == self.call
+            self.metered = False
         self.message, self.call = message, call
         return fresh
 

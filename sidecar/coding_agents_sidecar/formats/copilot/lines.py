@@ -70,16 +70,16 @@ def bare(data: bytes) -> bytes:
 
 def rejoined(data: bytes, ahead: deque[Physical], lines: Iterator[Physical]) -> jsonl.Line | None:
     """Return the event that a line and those behind it are pieces of, these then being used up; ``None`` when they are not."""
-    if not bare(data).startswith(b"{"):
-        return None
     for count in range(1, PIECES):
+        if not is_open(data):
+            return None
         if len(ahead) < count:
             following = next(lines, None)
             if following is None:
                 return None
             ahead.append(following)
         piece, end, whole = ahead[count - 1]
-        if piece is None or is_event(jsonl.load(bare(piece))):
+        if piece is None:
             return None
         data += piece
         record = jsonl.load(bare(data))
@@ -88,6 +88,17 @@ def rejoined(data: bytes, ahead: deque[Physical], lines: Iterator[Physical]) -> 
                 ahead.popleft()
             return jsonl.Line(record, end, whole)
     return None
+
+
+def is_open(data: bytes) -> bool:
+    """Return whether a line ends inside of a string."""
+    try:
+        DECODER.decode(bare(data).decode("utf-8", "replace"))
+    except json.JSONDecodeError as error:
+        return error.msg.startswith("Unterminated string")
+    except RecursionError:
+        return False
+    return False
 
 
 def glued(line: bytes) -> tuple[list[dict[str, Any]], bool]:

@@ -31,7 +31,6 @@ LAST_TOOL = "task_complete"
 """With it an autonomous run ends; nothing follows."""
 BOUNDARIES = ("assistant.turn_end", "abort", "session.error", "session.shutdown", "subagent.completed", "subagent.failed")
 """A response that has not come by then does not come."""
-OF_SESSION = ("session.start", "session.resume", "session.shutdown")
 OF_AGENT = ("subagent.started", "subagent.configured", "subagent.completed", "subagent.failed")
 
 
@@ -112,9 +111,7 @@ class Log:
         name = fields.text(record, "agentId") or fields.text(record, "data", "parentToolCallId")
         if name is None and kind in OF_AGENT:
             name = fields.text(record, "data", "toolCallId")
-        if name is None or kind in OF_SESSION:
-            return self.main
-        return self.lanes.setdefault(name, Lane(name))
+        return self.lanes.setdefault(name, Lane(name)) if name else self.main
 
     def enter(self, lane: Lane) -> Iterator[Event]:
         """Go to a conversation unless it is the current one."""
@@ -170,7 +167,7 @@ class Log:
         data, id = fields.table(record, "data"), fields.text(record, "id")
         parts = content.prompt_of(data)
         role: Role = "system" if content.is_injected(data, task=lane is not self.main) else "user"
-        if role == "user" and lane is self.main:
+        if lane is self.main:
             self.prompts.append(id)
             self.branch = len(self.prompts)
         if parts:

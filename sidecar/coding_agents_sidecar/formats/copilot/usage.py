@@ -161,7 +161,7 @@ class Accounts:
 
     def unsure_of(self, lane: str, key: str | None, model: str | None, time: float | None, tokens: Tokens | None) -> None:
         """Keep usage that counts only if the log has nothing better to tell."""
-        if tokens and not self.told:
+        if tokens:
             self.unsure.append((lane, Usage(tokens, key, model, time, aside=True)))
 
     def be_sure(self) -> None:

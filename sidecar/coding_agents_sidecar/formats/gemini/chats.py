@@ -22,14 +22,13 @@ from ...model import (
     Kind,
     Message,
     Role,
-    Seen,
     Skipped,
     Stale,
     Start,
     Unknown,
     Usage,
 )
-from .. import fields, genai, jsonl, places, text
+from .. import fields, genai, jsonl, places, text, times
 from ..blocks import plain
 from . import messages, project
 from .log import Log, Name
@@ -210,13 +209,7 @@ class Chat:
                 events = self.notice(record, branch)
             case _:
                 events = iter([Unknown()])
-        has_message = False
-        for event in events:
-            has_message = has_message or isinstance(event, Message)
-            yield event
-        time = messages.time_of(record)
-        if time is not None and not has_message:
-            yield Seen(time)
+        yield from times.dated(events, messages.time_of(record))
 
     def user(self, record: Record, branch: int) -> Iterator[Event]:
         """Yield the function responses nothing else holds, injected text, and the prompt."""

@@ -5,6 +5,7 @@ from typing import Any
 
 from .. import fields
 from ..blocks import text_part
+from ..spoken import Spoken
 
 INJECTED = re.compile(
     r"\s*(?:<(?:session_context|hook_context|state_snapshot|scratchpad|system-reminder)>"
@@ -16,31 +17,18 @@ WORKSPACE = re.compile(r"Workspace Directories:\*\*\n((?:[ \t]+- .+\n?)+)")
 WORKING = re.compile(r"working in the directory: (.+)")
 
 
-class Prompt:
+class Prompt(Spoken):
     """The parts of a user record, sorted.
 
     Args:
         parts: as ``genai.Parts`` shows them.
         display: what was typed, where the record keeps it apart from what it became.
-        injected: the runtime says that all of it is its own.
-
-    Attributes:
-        typed: parts a person is responsible for.
-        injected: parts the runtime put in.
+        injected: as in ``Spoken``.
     """
 
     def __init__(self, parts: list[Any], display: list[Any], *, injected: bool = False) -> None:
-        self.typed: list[Any] = []
-        self.injected: list[Any] = []
         self.in_files = False
-        for part in parts:
-            words = fields.text(part, "text")
-            if injected:
-                self.injected.append(part)
-            elif words is None:
-                self.typed.append(part)
-            else:
-                self.sort(words)
+        super().__init__(parts, injected=injected)
         if display and not injected:
             self.replace(display)
 

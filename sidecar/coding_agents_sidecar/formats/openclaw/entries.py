@@ -13,7 +13,7 @@ from ..blocks import plain
 from ..pi import content
 from ..pi.entries import Entries, Record
 from .index import Noted
-from .spoken import Spoken, undirected
+from .spoken import ClawSpoken, undirected
 
 GATEWAY = "openclaw"
 
@@ -43,7 +43,7 @@ class ClawEntries(Entries):
             yield Ended(self.noted.ending)
 
     def spoken(self, message: Record) -> list[tuple[Role, list[Any]]]:
-        spoken = Spoken(content.parts_of(fields.at(message, "content")))
+        spoken = ClawSpoken(content.parts_of(fields.at(message, "content")))
         return [("system", spoken.injected), ("user", spoken.typed)]
 
     def answer(self, message: Record) -> tuple[list[Message], Ending | None]:

@@ -9,10 +9,9 @@ System: [2026-01-05 09:00] …          events, before the message that brought 
 """
 
 import re
-from typing import Any
 
-from .. import fields
 from ..blocks import text_part
+from ..spoken import Spoken
 
 INTERNAL = re.compile(r"<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>.*?(?:<<<END_OPENCLAW_INTERNAL_CONTEXT>>>|\Z)\s*", re.DOTALL)
 MESSAGE_ID = re.compile(r"^[ \t]*\[message_id: [^\]\n]*\][ \t]*\n?", re.MULTILINE)
@@ -30,26 +29,10 @@ WHOLE = re.compile(
 DIRECTIVE = re.compile(r"\[\[\s*reply_to(?:_current|:[^\]\n]*)\s*\]\][ \t]*")
 
 
-class Spoken:
-    """The parts of a user message, sorted.
-
-    Attributes:
-        typed: parts a person is responsible for.
-        injected: parts that OpenClaw put in.
-    """
-
-    def __init__(self, parts: list[Any]) -> None:
-        self.typed: list[Any] = []
-        self.injected: list[Any] = []
-        for part in parts:
-            words = fields.text(part, "text")
-            if words is None:
-                self.typed.append(part)
-            else:
-                self.sort(words)
+class ClawSpoken(Spoken):
+    """The parts of a user message, sorted."""
 
     def sort(self, words: str) -> None:
-        """Sort one text."""
         around = [found[0] for found in INTERNAL.finditer(words)]
         words = MESSAGE_ID.sub("", INTERNAL.sub("", words))
         end = 0
