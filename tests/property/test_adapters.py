@@ -97,10 +97,13 @@ def test_a_cut_at_any_byte_costs_at_most_what_is_behind_it(home: Home) -> None:
         cuts = range(len(data)) if every else random.Random(7).sample(range(len(data)), min(len(data), some(60)))
         for cut in cuts:
             path.write_bytes(data[:cut])
+            # What was written just now may be taken for a file that is still being written.
+            settle(path)
             left = home.messages(path)
             if path.suffix == ".jsonl":
                 assert left <= whole
         path.write_bytes(data)
+        settle(path)
         assert home.messages(path) == whole
 
 

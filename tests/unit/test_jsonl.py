@@ -6,7 +6,7 @@ import pytest
 
 from coding_agents_sidecar.errors import ParseError
 from coding_agents_sidecar.formats import jsonl
-from coding_agents_sidecar.model import Skipped
+from coding_agents_sidecar.model import Checkpoint, Ended, Event, Seen, Skipped
 
 
 def read(path: Path, start: int = 0, block: int | None = None) -> list[Any]:
@@ -90,3 +90,31 @@ def test_a_path_that_is_no_unicode_is_named_readably(tmp_path: Path) -> None:
     name = os.fsdecode(b"bad\xff.jsonl")
     with pytest.raises(ParseError, match="bad%FF"):
         read(tmp_path / name)
+
+
+def followed(path: Path, offset: int = 0, **more: Any) -> list[Event]:
+    """Return the events of a file whose records are times."""
+    return list(jsonl.follow(jsonl.records(str(path), offset), offset, lambda record: [Seen(record["t"])], **more))
+
+
+GROWING = b'{"t":1}\nbad\n{"t":2}\nworse\n{"t":3}'
+
+
+def test_what_may_still_change_comes_after_the_checkpoint(tmp_path: Path) -> None:
+    path, bad, end = put(tmp_path, GROWING), Skipped("a line that is no JSON"), Ended("completed")
+    assert followed(path) == [Seen(1), bad, Seen(2), Checkpoint(20), bad, Seen(3)]
+    settled = followed(path, settle=lambda: [end], state=lambda: {"a": 1})
+    assert settled == [Seen(1), bad, Seen(2), end, Checkpoint(20, {"a": 1}), bad, Seen(3), end]
+    assert followed(path, state=lambda: None) == [Seen(1), bad, Seen(2), bad, Seen(3)]
+
+
+def test_going_on_at_a_checkpoint_gives_what_a_full_reading_gives(tmp_path: Path) -> None:
+    for cut in range(len(GROWING) + 1):
+        earlier = followed(put(tmp_path, GROWING[:cut]))
+        marks = [index for index, event in enumerate(earlier) if isinstance(event, Checkpoint)]
+        assert len(marks) == (cut >= 8)
+        path = put(tmp_path, GROWING)
+        for index in marks:
+            mark = earlier[index]
+            assert isinstance(mark, Checkpoint)
+            assert earlier[:index] + followed(path, mark.offset) == followed(path)

@@ -104,7 +104,7 @@ class History:
         model = next(filter(None, map(id_in if self.has_ids else name_in, logs)), None)
         yield Message(role, content=content, tool_calls=calls or None, thinking=thinking, model=model, raw=item)
         if self.counts and (tokens := self.tokens(item)):
-            yield Usage(tokens, model=model)
+            yield Usage(tokens, model=model, aside=role == "system")
         for state in shapes.states_of(item):
             output = fields.at(state, "output")
             if not isinstance(output, list) or shapes.id_of(state) in self.answered:
