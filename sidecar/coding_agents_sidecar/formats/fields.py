@@ -4,8 +4,8 @@ import math
 from datetime import UTC, datetime
 from typing import Any
 
-MAX_COUNT = 2**40
-"""A larger count is damage; as many of the largest as a source can hold still add up to what a database can store."""
+MAX_COUNT = 2**53
+"""Larger counts are damage: no runtime counts beyond what JSON carries exactly."""
 
 
 def at(record: Any, *path: str | int) -> Any:
