@@ -35,9 +35,9 @@ class Bench:
 
     def __init__(self, base: Path) -> None:
         self.home = base / "home"
-        self.work = self.home / "work"
-        self.work.mkdir(parents=True)
-        self.environ = {"CODING_AGENTS_SCAN_ROOTS": str(self.work), "TZ": "UTC"}
+        self.code = self.home / "code"
+        self.code.mkdir(parents=True)
+        self.environ = {"CODING_AGENTS_SCAN_ROOTS": str(self.code), "TZ": "UTC"}
         self.state = base / "state"
 
     def write(self, name: str, words: str, age: float | None = None) -> Path:
@@ -92,14 +92,14 @@ def transcript(source: History) -> list[list[tuple[str, Any]]]:
 
 
 def test_without_folders_to_look_into_only_the_home_folder_itself_is(bench: Bench) -> None:
-    for folder in ("work/shop", ".", "elsewhere"):
+    for folder in ("code/shop", ".", "elsewhere"):
         bench.write(f"{folder}/{CHAT}", run("Hello"))
     del bench.environ["CODING_AGENTS_SCAN_ROOTS"]
     assert bench.found() == {CHAT: "."}
 
 
 def test_a_folder_that_is_no_longer_looked_into_takes_no_session_away(bench: Bench) -> None:
-    bench.write(f"work/shop/{CHAT}", run("Hello"))
+    bench.write(f"code/shop/{CHAT}", run("Hello"))
     kept = bench.write(CHAT, run("At home"))
     bench.reindex()
     del bench.environ["CODING_AGENTS_SCAN_ROOTS"]
@@ -110,7 +110,7 @@ def test_a_folder_that_is_no_longer_looked_into_takes_no_session_away(bench: Ben
 
 
 def test_a_chat_that_is_gone_below_a_folder_that_is_looked_into_is_missing(bench: Bench) -> None:
-    path = bench.write(f"work/shop/{CHAT}", run("Hello") + run("Again", "2026-05-02 10:00:00"))
+    path = bench.write(f"code/shop/{CHAT}", run("Hello") + run("Again", "2026-05-02 10:00:00"))
     bench.reindex()
     path.unlink()
     assert bench.reindex()["missing"] == 2
@@ -118,58 +118,58 @@ def test_a_chat_that_is_gone_below_a_folder_that_is_looked_into_is_missing(bench
 
 def test_what_is_installed_in_a_project_holds_no_chats(bench: Bench) -> None:
     for folder in ("shop", "shop/node_modules/x", "shop/.git", "shop/vendor/y", "a/b/c/d", "a/b/c/d/e"):
-        bench.write(f"work/{folder}/{CHAT}", run("Hello"))
-    assert bench.found() == {f"work/shop/{CHAT}": "work/shop", f"work/a/b/c/d/{CHAT}": "work/a/b/c/d"}
+        bench.write(f"code/{folder}/{CHAT}", run("Hello"))
+    assert bench.found() == {f"code/shop/{CHAT}": "code/shop", f"code/a/b/c/d/{CHAT}": "code/a/b/c/d"}
 
 
 def test_settings_of_the_home_folder_name_the_chats_of_all_projects(bench: Bench) -> None:
     bench.write(".aider.conf.yml", "chat-history-file: .aider/talk.md\n")
-    bench.write("work/shop/.aider/talk.md", run("Hello"))
-    bench.write("work/blog/.aider/talk.md", run("Hello"))
-    bench.write("work/blog/.env", "AIDER_CHAT_HISTORY_FILE=own.md\n")
-    bench.write("work/blog/own.md", run("Own"))
+    bench.write("code/shop/.aider/talk.md", run("Hello"))
+    bench.write("code/blog/.aider/talk.md", run("Hello"))
+    bench.write("code/blog/.env", "AIDER_CHAT_HISTORY_FILE=own.md\n")
+    bench.write("code/blog/own.md", run("Own"))
     assert bench.found() == {
-        "work/blog/own.md": "work/blog",
-        "work/blog/.aider/talk.md": "work/blog",
-        "work/shop/.aider/talk.md": "work/shop",
+        "code/blog/own.md": "code/blog",
+        "code/blog/.aider/talk.md": "code/blog",
+        "code/shop/.aider/talk.md": "code/shop",
     }
 
 
-@pytest.mark.parametrize("folder", ["notes", "work/shop", "."])
+@pytest.mark.parametrize("folder", ["notes", "code/shop", "."])
 @pytest.mark.parametrize("how", ["settings", "variable"])
 def test_an_absolute_name_leads_to_a_chat_about_any_project(bench: Bench, how: str, folder: str) -> None:
     path = bench.write(f"{folder}/all.md", run("Hello"))
     bench.write(f"{folder}/other.md", run("No chat"))
-    bench.write(f"work/shop/{CHAT}", run("Own"))
+    bench.write(f"code/shop/{CHAT}", run("Own"))
     if how == "settings":
         bench.write(".aider.conf.yml", f"chat-history-file: {path}\n")
     else:
         bench.environ["AIDER_CHAT_HISTORY_FILE"] = str(path)
-    assert bench.found() == {f"work/shop/{CHAT}": "work/shop", os.path.normpath(f"{folder}/all.md"): None}
+    assert bench.found() == {f"code/shop/{CHAT}": "code/shop", os.path.normpath(f"{folder}/all.md"): None}
     bench.reindex()
     assert bench.rows()["Hello"]["project_path"] is None
 
 
 def test_a_setting_that_is_only_a_comment_names_nothing(bench: Bench) -> None:
     bench.write(
-        "work/shop/.aider.conf.yml", "# chat-history-file: a.md\nchat-history-file:  # b.md\nother-chat-history-file: c.md\n"
+        "code/shop/.aider.conf.yml", "# chat-history-file: a.md\nchat-history-file:  # b.md\nother-chat-history-file: c.md\n"
     )
     for name in ("a.md", "b.md", "c.md", "#"):
-        bench.write(f"work/shop/{name}", run("Hello"))
+        bench.write(f"code/shop/{name}", run("Hello"))
     assert bench.found() == {}
 
 
 def test_a_link_that_leads_out_of_the_folder_is_not_read(bench: Bench) -> None:
     secret = bench.write("secret.md", run("Secret"))
     for name in (CHAT, ".aider.input.history"):
-        (bench.work / name).symlink_to(secret)
+        (bench.code / name).symlink_to(secret)
     with opens_below(bench.home) as opened:
         bench.reindex()
     assert opened == []
 
 
 def test_equal_headers_in_two_projects_are_two_sessions(bench: Bench) -> None:
-    paths = [bench.write(f"work/{name}/{CHAT}", run("Hello")) for name in ("a", "b")]
+    paths = [bench.write(f"code/{name}/{CHAT}", run("Hello")) for name in ("a", "b")]
     ids = [list(adapter.stamps(source) or ()) for source in bench.sources()]
     assert ids == [[f"{path_hash(path)}:2026-05-01T10:00:00:1"] for path in paths]
 
@@ -181,26 +181,26 @@ def test_a_name_stays_when_the_file_grows_and_when_it_is_trimmed(bench: Bench) -
         run("Two", "2026-05-02 10:00:00"),
         run("Three", "2026-05-03 10:00:00"),
     ]
-    path = bench.write(f"work/shop/{CHAT}", "".join(runs[:3]))
+    path = bench.write(f"code/shop/{CHAT}", "".join(runs[:3]))
     bench.reindex()
     early = {title: row["session_id"] for title, row in bench.rows().items()}
-    bench.write(f"work/shop/{CHAT}", "".join(runs))
+    bench.write(f"code/shop/{CHAT}", "".join(runs))
     bench.reindex()
     grown = {title: row["session_id"] for title, row in bench.rows().items()}
     assert grown == {**early, "Three": f"{path_hash(path)}:2026-05-03T10:00:00:1"}
-    bench.write(f"work/shop/{CHAT}", "".join(runs[1:]))
+    bench.write(f"code/shop/{CHAT}", "".join(runs[1:]))
     assert (bench.reindex()["missing"], bench.rows()["One"]["status"]) == (1, "missing")
     assert {title: row["session_id"] for title, row in bench.rows().items()} == grown
 
 
 def test_a_new_run_changes_no_row_but_its_own(bench: Bench) -> None:
     early = "".join(run(f"Run {number}", f"2026-05-0{number} 10:00:00") for number in range(1, 9))
-    bench.write(f"work/shop/{CHAT}", early)
+    bench.write(f"code/shop/{CHAT}", early)
     bench.reindex()
     before = bench.rows()
     now = datetime.fromtimestamp(time.time() - 5).strftime("%Y-%m-%d %H:%M:%S")
     del bench.environ["TZ"]  # the clock of this process, whatever its zone
-    bench.write(f"work/shop/{CHAT}", early + run("New", now), age=1)
+    bench.write(f"code/shop/{CHAT}", early + run("New", now), age=1)
     report = bench.reindex()
     assert (report["indexed"], report["updated"], report["unchanged"]) == (1, 0, 8)
     after = bench.rows()
@@ -210,9 +210,9 @@ def test_a_new_run_changes_no_row_but_its_own(bench: Bench) -> None:
 
 def test_only_the_changed_run_of_many_is_read(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     early = "".join(run(f"Run {number}", f"2026-05-0{number} 10:00:00", "x" * 2000) for number in range(1, 9))
-    bench.write(f"work/shop/{CHAT}", early)
+    bench.write(f"code/shop/{CHAT}", early)
     bench.reindex()
-    bench.write(f"work/shop/{CHAT}", early + run("New", "2026-06-01 10:00:00"))
+    bench.write(f"code/shop/{CHAT}", early + run("New", "2026-06-01 10:00:00"))
     lines, starts = jsonl.lines, list[int]()
 
     def watched(path: str, start: int, block: int) -> Iterator[tuple[bytes | None, int, bool]]:
@@ -225,7 +225,7 @@ def test_only_the_changed_run_of_many_is_read(bench: Bench, monkeypatch: pytest.
 
 
 def test_a_file_that_is_written_while_it_is_read_is_looked_at_again(bench: Bench) -> None:
-    path = bench.write(f"work/shop/{CHAT}", run("One") + run("Two"))
+    path = bench.write(f"code/shop/{CHAT}", run("One") + run("Two"))
     (source,) = bench.sources()
     events = adapter.events(source)
     start = next(events)
@@ -236,29 +236,29 @@ def test_a_file_that_is_written_while_it_is_read_is_looked_at_again(bench: Bench
 
 
 def test_a_file_that_grows_by_any_steps_ends_as_if_read_once(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    fixture = Path(__file__).parent.parent / "fixtures/aider/endings/home/work/ends" / CHAT
+    fixture = Path(__file__).parent.parent / "fixtures/aider/endings/home/code/ends" / CHAT
     data = fixture.read_text()[:-1]
     monkeypatch.setattr(time, "time", lambda: OLD + 10**8)
-    bench.write(f"work/shop/{CHAT}", data)
+    bench.write(f"code/shop/{CHAT}", data)
     bench.reindex()
     whole = bench.rows()
     shutil.rmtree(bench.state)
     for end in [*range(1, len(data), 37), len(data)]:
-        bench.write(f"work/shop/{CHAT}", data[:end])
+        bench.write(f"code/shop/{CHAT}", data[:end])
         bench.reindex()
     assert {title: row for title, row in bench.rows().items() if row["status"] != "missing"} == whole
 
 
 @pytest.mark.parametrize("tail", ["#", "####", "#### ", ">", "# aider chat st", "# aider chat started at 2026-05-02 10:0"])
 def test_a_mark_cut_at_the_end_is_no_answer(bench: Bench, tail: str) -> None:
-    bench.write(f"work/shop/{CHAT}", run("One").removesuffix("Yes.\n\n") + tail)
+    bench.write(f"code/shop/{CHAT}", run("One").removesuffix("Yes.\n\n") + tail)
     (source,) = bench.sources()
     assert transcript(source)[0][1:2] == [("user", "One")]
     assert "assistant" not in dict(transcript(source)[0])
 
 
 def test_an_answer_cut_at_the_end_is_kept(bench: Bench) -> None:
-    bench.write(f"work/shop/{CHAT}", run("One").removesuffix("Yes.\n\n") + "It ends i")
+    bench.write(f"code/shop/{CHAT}", run("One").removesuffix("Yes.\n\n") + "It ends i")
     (source,) = bench.sources()
     assert transcript(source)[0][-1] == ("assistant", "It ends i")
 
@@ -267,7 +267,7 @@ def test_lines_of_a_kind_are_one_message_until_an_empty_line_or_another_mark(ben
     words = (
         "#### One\n####   and one\n####\n#### more\n\n#### Two\n> Noted\n>\n> twice\n\n> Apart\nOf\n\n\ncourse  \n#### Three\n"
     )
-    bench.write(f"work/shop/{CHAT}", "# aider chat started at 2026-05-01 10:00:00\n" + words)
+    bench.write(f"code/shop/{CHAT}", "# aider chat started at 2026-05-01 10:00:00\n" + words)
     (source,) = bench.sources()
     assert transcript(source) == [
         [
@@ -283,7 +283,7 @@ def test_lines_of_a_kind_are_one_message_until_an_empty_line_or_another_mark(ben
 
 def test_fences_do_not_count_and_what_only_looks_like_a_mark_is_an_answer(bench: Bench) -> None:
     words = "```\n##### no\n>>> no\n####no\n#### yes\n```\nDone"
-    bench.write(f"work/shop/{CHAT}", "# aider chat started at 2026-05-01 10:00:00\n" + words)
+    bench.write(f"code/shop/{CHAT}", "# aider chat started at 2026-05-01 10:00:00\n" + words)
     (source,) = bench.sources()
     assert transcript(source) == [[("assistant", "```\n##### no\n>>> no\n####no"), ("user", "yes"), ("assistant", "```\nDone")]]
 
@@ -293,7 +293,7 @@ def test_a_count_that_was_rounded_and_what_caches_held_are_told_beside_the_token
         "Yes.\n\n> Tokens: 5.4k sent, 1.2k cache write, 300 cache hit, 999 received.\n> Cost: $0.0021 message, $1,000.10 session."
     )
     exact = "Yes.\n\n> Tokens: 12,566 sent, 84 received."
-    bench.write(f"work/shop/{CHAT}", run("Rounded", answer=note) + run("Exact", answer=exact))
+    bench.write(f"code/shop/{CHAT}", run("Rounded", answer=note) + run("Exact", answer=exact))
     bench.reindex()
     heads = {}
     with closing(bench.sidecar()) as sidecar:
@@ -308,7 +308,7 @@ def test_a_count_that_was_rounded_and_what_caches_held_are_told_beside_the_token
 
 def test_an_exchange_without_an_answer_has_no_say_in_the_model(bench: Bench) -> None:
     later = "\n> Main model: acme/other with diff edit format\n\n#### Stop\n\n> Tokens: 10 sent, 0 received.\n> ^C KeyboardInterrupt\n"
-    bench.write(f"work/shop/{CHAT}", run("One") + later)
+    bench.write(f"code/shop/{CHAT}", run("One") + later)
     (source,) = bench.sources()
     (reading,) = Fold(adapter.name).run(adapter.events(source)).readings()
     assert (reading.model, reading.ending) == ("acme/large-2", "aborted")
@@ -317,25 +317,25 @@ def test_an_exchange_without_an_answer_has_no_say_in_the_model(bench: Bench) -> 
 
 @pytest.mark.timeout(60)  # the account first gets its copy of the program
 def test_a_project_that_cannot_be_listed_is_reported_and_not_missing(bench: Bench, other_uid: Unprivileged) -> None:
-    bench.write(f"work/shop/{CHAT}", run("Hello"))
+    bench.write(f"code/shop/{CHAT}", run("Hello"))
     other_uid.lay(bench.home)
-    work = other_uid.home / "work"
+    code = other_uid.home / "code"
 
     def reindex() -> dict[str, Any]:
-        done = other_uid.run("coding-agents", "sessions", "reindex", "--format=json", env={"CODING_AGENTS_SCAN_ROOTS": str(work)})
+        done = other_uid.run("coding-agents", "sessions", "reindex", "--format=json", env={"CODING_AGENTS_SCAN_ROOTS": str(code)})
         report: dict[str, Any] = json.loads(done.stdout)
         return report
 
     assert reindex()["indexed"] == 1
-    (work / "shop").chmod(0)
+    (code / "shop").chmod(0)
     report = reindex()
     assert report["missing"] == 0
-    assert [failure["source"] for failure in report["failed"]] == [str(work / "shop")]
+    assert [failure["source"] for failure in report["failed"]] == [str(code / "shop")]
 
 
 def test_what_was_said_before_the_first_header_is_a_session_only_with_a_prompt(bench: Bench) -> None:
-    bench.write(f"work/a/{CHAT}", "Hello\n> there\n" + run("One"))
-    bench.write(f"work/b/{CHAT}", "#### Early\n" + run("Two"))
+    bench.write(f"code/a/{CHAT}", "Hello\n> there\n" + run("One"))
+    bench.write(f"code/b/{CHAT}", "#### Early\n" + run("Two"))
     bench.reindex()
     rows = bench.rows()
     assert rows.keys() == {"One", "Early", "Two"}

@@ -76,9 +76,9 @@ def test_the_whole_disk_is_never_walked(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_the_environment_names_folders_as_path_does(tmp_path: Path) -> None:
-    environ = {"CODING_AGENTS_SCAN_ROOTS": f"~/work:/srv/sites/::relative:{tmp_path}/a b"}
+    environ = {"CODING_AGENTS_SCAN_ROOTS": f"~/code:/srv/sites/::relative:{tmp_path}/a b"}
     assert projects.named(environ, tmp_path) == [
-        f"{tmp_path}/work",
+        f"{tmp_path}/code",
         "/srv/sites",
         f"{tmp_path}/relative",
         f"{tmp_path}/a b",

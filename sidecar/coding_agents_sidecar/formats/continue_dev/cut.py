@@ -6,6 +6,7 @@ from collections.abc import Collection
 from typing import Any
 
 SPACE = re.compile(r"[\s,\x00]*")
+DIGITS = re.compile(r"[\d.eE+-]*\Z")
 DECODER = json.JSONDecoder(strict=False)
 LEVELS = 6
 """Objects and arrays in each other that are opened; what lies deeper is taken whole or not at all."""
@@ -26,7 +27,10 @@ def read(words: str, into: Collection[str]) -> tuple[Any, bool]:
 def _value(words: str, index: int, into: Collection[str], levels: int) -> tuple[Any, int | None]:
     """Return the value at an index and where it ends; ``None`` where it is cut."""
     try:
-        return DECODER.raw_decode(words, index)
+        value, end = DECODER.raw_decode(words, index)
+        # The rest of a number may be what was cut off.
+        is_cut = isinstance(value, int | float) and DIGITS.match(words, end)
+        return (MISSING, None) if is_cut else (value, end)
     except (ValueError, RecursionError):
         begins = words[index : index + 1]
     if levels and begins == "{":
