@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 
 from ..adapter import Adapter, Root, Source
 from ..errors import ParseError
-from ..formats import jsonl, places, text
+from ..formats import jsonl, places, rewrites, text
 from ..formats.continue_dev import index, session
 from ..formats.continue_dev.index import Listed
 from ..model import Checkpoint, Event
@@ -30,7 +30,7 @@ class Continue(Adapter):
     def discover(self, root: Root) -> Iterator[Source | places.Unlisted]:
         path = os.path.join(root.path, index.NAME)
         listed = index.read(path)
-        if listed is None and index.is_recent(path):
+        if listed is None and rewrites.is_recent(path):
             # Without it every session would seem to have changed.
             yield places.Unlisted(root.path, f"{index.NAME} is just being written")
             return

@@ -4,17 +4,12 @@ Many were damaged by their writers: cut off, or closed twice. What stands before
 """
 
 import json
-import os
 import re
-import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...errors import ParseError
 from .. import fields, jsonl, text
-
-RECENT_SECONDS = 60
-"""What was written in place so shortly ago may not be finished."""
+from ..rewrites import content
 
 BEGIN = re.compile(r'"messages"\s*:\s*(?=\[)')
 BETWEEN = re.compile(r"[\s,\x00]*")
@@ -66,43 +61,6 @@ def document(path: str) -> dict[str, Any] | None:
     data = content(path)
     value = {} if data is None else jsonl.load(data.removeprefix(jsonl.BOM).strip(jsonl.BLANK))
     return value if isinstance(value, dict) else None
-
-
-def content(path: str) -> bytes | None:
-    """Return the bytes of a file, ``None`` when it does not exist.
-
-    Raises:
-        ParseError: it cannot be read, or is larger than one record may be.
-    """
-    try:
-        with open(path, "rb") as file:
-            data = file.read(jsonl.MAX_LINE + 1)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except OSError as error:
-        raise jsonl.unreadable(path, error) from error
-    if len(data) > jsonl.MAX_LINE:
-        raise ParseError(f"{text.path(path)} is larger than {jsonl.MAX_LINE >> 20} MiB")
-    return data
-
-
-def settle(path: str) -> None:
-    """Let pass a damaged or empty file that its program writes in place, if it is so for good.
-
-    Raises:
-        ParseError: it may just be in the middle of being written.
-    """
-    try:
-        written = os.stat(path).st_mtime
-    except OSError as error:
-        raise jsonl.unreadable(path, error) from error
-    if is_recent(written):
-        raise ParseError(f"{text.path(path)} is no whole JSON yet", transient=True)
-
-
-def is_recent(moment: float) -> bool:
-    """Return whether something that is written at once may not be finished, given when it was begun."""
-    return abs(time.time() - moment) < RECENT_SECONDS
 
 
 def recovered(words: str) -> Rows:

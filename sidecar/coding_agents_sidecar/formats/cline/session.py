@@ -18,7 +18,7 @@ from typing import Any
 
 from ...adapter import Root, Source
 from ...model import Ended, Ending, Event, Info, Kind, Skipped, Start, Tokens, Usage
-from .. import fields, places
+from .. import fields, places, rewrites
 from . import arrays, rows
 from .conversation import Answer, Conversation
 from .prompts import unwrapped
@@ -69,9 +69,9 @@ class Session:
         folder = os.path.basename(os.path.dirname(source.path))
         manifest, file = arrays.document(manifest_of(source.path)), arrays.read(source.path)
         if manifest is None:
-            arrays.settle(manifest_of(source.path))
+            rewrites.settle(manifest_of(source.path))
         if file is None or file.damaged:
-            arrays.settle(source.path)
+            rewrites.settle(source.path)
         self.lost_manifest = manifest is None
         self.manifest = manifest or {}
         self.file = file or arrays.Rows()

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from ...adapter import Root, Source
-from .. import beside, editors, fields, jsonl, places
+from .. import beside, editors, fields, jsonl, places, rewrites
 from . import arrays
 from .rows import title
 
@@ -149,7 +149,7 @@ def is_replacing(path: str, names: set[str]) -> bool:
     if found is None or found[1] in names:
         return False
     try:
-        return arrays.is_recent(os.stat(path).st_ctime)
+        return rewrites.may_go_on(os.stat(path).st_ctime)
     except OSError:
         return True
 

@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ...adapter import Source
-from .. import beside, fields, jsonl, places
-from ..cline import arrays
+from .. import beside, fields, jsonl, places, rewrites
 
 NAME = "sessions.json"
 LIMIT = 64 << 20
@@ -59,7 +58,7 @@ def read(path: str) -> dict[str, Entry] | None:
                 found.setdefault(id, entry_of(row))
         return found
     # An empty list may be one that is just being written.
-    return None if words or is_recent(path) else {}
+    return None if words or rewrites.is_recent(path) else {}
 
 
 def entry_of(record: Any) -> Entry:
@@ -79,11 +78,3 @@ def moment(record: Any, name: str) -> float | None:
         return fields.seconds(float(words or ""))
     except ValueError:
         return fields.seconds(record, name)
-
-
-def is_recent(path: str) -> bool:
-    """Return whether a file may be in the middle of being written."""
-    try:
-        return arrays.is_recent(os.stat(path).st_mtime)
-    except OSError:
-        return False

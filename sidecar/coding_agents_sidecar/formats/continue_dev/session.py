@@ -13,8 +13,7 @@ from typing import Any
 
 from ...errors import ParseError
 from ...model import Event, Info, Skipped, Start
-from .. import fields, jsonl, text
-from ..cline import arrays
+from .. import fields, jsonl, rewrites, text
 from . import cut, index, shapes, timeline
 from .history import History
 from .index import Entry, Listed
@@ -60,11 +59,11 @@ def events(source: Listed) -> Iterator[Event]:
 
 def read(path: str) -> tuple[dict[str, Any], list[Skipped]]:
     """Return the document in a file, as far as it can be read, and what of it was lost."""
-    words = (arrays.content(path) or b"").removeprefix(jsonl.BOM).strip(jsonl.BLANK)
+    words = (rewrites.content(path) or b"").removeprefix(jsonl.BOM).strip(jsonl.BLANK)
     document = jsonl.load(words)
     if isinstance(document, dict):
         return document, []
-    arrays.settle(path)
+    rewrites.settle(path)
     document, is_ended = cut.read(words.decode("utf-8", "replace"), INTO)
     if not isinstance(document, dict) or not document:
         raise ParseError(f"{text.path(path)} holds no session")

@@ -9,7 +9,6 @@ None tells how many tokens were used. What else lies there is no session: ``sess
 
 import os
 import re
-import time
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
@@ -17,13 +16,11 @@ from typing import Any
 from ...adapter import Source
 from ...errors import ParseError
 from ...model import Checkpoint, Event, Info, Skipped, Start
-from .. import fields, jsonl, text
+from .. import fields, jsonl, rewrites, text
 from .messages import Conversation
 from .private import Privacy
 
 NAME = re.compile(r"session_(.+)\.json|(?!request_dump_)(.+)\.jsonl")
-IN_PROGRESS_SECONDS = 60
-"""A snapshot as young as this that cannot be read may be one that is just being written."""
 
 
 def id_in(name: str) -> str | None:
@@ -50,7 +47,7 @@ def snapshot(path: str, id: str) -> Iterator[Event]:
     """Yield what a snapshot says."""
     document = jsonl.document(path)
     if not isinstance(document, dict):
-        raise ParseError(f"{text.path(path)} holds no whole session", transient=is_young(path))
+        raise ParseError(f"{text.path(path)} holds no whole session", transient=rewrites.is_recent(path))
     delegated = fields.text(document, "platform") == "subagent"
     yield Start(fields.text(document, "session_id") or id, "subagent" if delegated else "session")
     yield facts(document)
@@ -81,11 +78,3 @@ def facts(record: dict[str, Any]) -> Info:
     """Return what the head of a transcript says of its session."""
     source = fields.text(record, "platform")
     return Info(model=fields.text(record, "model"), meta={"source": source} if source else None)
-
-
-def is_young(path: str) -> bool:
-    """Return whether a file was written a moment ago."""
-    try:
-        return time.time() - os.stat(path).st_mtime < IN_PROGRESS_SECONDS
-    except OSError:
-        return True
