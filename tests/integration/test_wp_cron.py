@@ -110,6 +110,31 @@ def test_in_a_web_request_it_announces_and_says_what_it_could_not(due: Site) -> 
     assert checks(due)["schedule"] == ("ok", "A pass every 1 hour.")
 
 
+def test_what_a_web_request_could_not_do_the_next_command_line_run_does_once(due: Site, tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.lay()
+    visit(due)
+    nowhere = {"PATH": f"{due.programs}:/usr/bin:/bin"}
+    assert f"Executed the cron event '{HOOK}'" in due.wp("cron", "event", "run", "--due-now", env=nowhere).stdout
+    assert len(ids(due)) == 1
+    done = due.wp("cron", "event", "run", "--due-now", env={"HOME": str(home.path)})
+    assert done.stdout.count(f"Executed the cron event '{HOOK}'") == 1
+    assert len(ids(due)) == 2
+    assert HOOK not in due.wp("cron", "event", "run", "--due-now").stdout
+    assert [int(event["interval"]) for event in planned(due)] == [3600]
+
+
+def test_a_complete_pass_by_hand_makes_up_for_the_web_request_too(due: Site) -> None:
+    visit(due)
+    failed = int(due.wp("eval", "echo get_site_option( 'coding_agents_sessions_cron_failure' )['time'];").stdout)
+    while time.time() < failed + 1:
+        time.sleep(0.1)
+    due.wp(*COMMAND, "reindex")
+    # Planned anew by the next command: in an hour, since nothing is owed.
+    due.wp("eval", f"wp_clear_scheduled_hook( '{HOOK}' );")
+    assert HOOK not in due.wp("cron", "event", "run", "--due-now").stdout
+
+
 def test_where_the_sidecar_is_away_a_pass_is_remembered_as_failed(due: Site) -> None:
     nowhere = {"PATH": f"{due.programs}:/usr/bin:/bin"}
     done = due.wp("cron", "event", "run", HOOK, env=nowhere)

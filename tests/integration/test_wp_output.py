@@ -14,7 +14,7 @@ from tests.homes import SESSION, Home
 from tests.rig.site import Site
 
 from .wp_player import Player, answer
-from .wp_rows import COMMAND, row, upsert
+from .wp_rows import COMMAND, TABLE, failure, row, upsert
 
 NOISE = """
 ini_set( 'display_errors', '1' );
@@ -55,6 +55,65 @@ def test_a_session_stays_whole_among_noise(noisy: Site) -> None:
 def test_no_format_is_spoiled(noisy: Site) -> None:
     for format in ("table", "csv", "yaml", "ids", "count"):
         assert "noise" not in noisy.wp(*COMMAND, "list", f"--format={format}").stdout
+
+
+@pytest.mark.parametrize(
+    ("command", "action"),
+    [
+        (["read", SESSION], "wp_coding_agents_session_parsed"),
+        (["reindex", "--full"], "wp_coding_agents_session_indexed"),
+        (["list"], "query"),
+    ],
+    ids=["read", "reindex", "list"],
+)
+def test_a_listener_that_ends_php_is_an_error(noisy: Site, command: list[str], action: str) -> None:
+    noisy.sql(f"UPDATE {TABLE} SET event_pending = 1")
+    noisy.mu_plugin(
+        "intruder",
+        f"""WP_CLI::add_hook( 'before_invoke:coding-agents sessions {command[0]}', function () {{
+            add_filter( '{action}', function ( $given ) {{ exit; }} );
+        }} );""",
+    )
+    done = noisy.wp(*COMMAND, *command, "--format=json", check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    error = {"code": "INTERNAL_ERROR", "message": f"A listener of {action} ended PHP."}
+    assert [json.loads(line)["error"] for line in done.stderr.splitlines() if line.startswith('{"error":')] == [error]
+    done = noisy.wp(*COMMAND, *command, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"Error: {error['message']}\n" in done.stderr
+
+
+def test_a_command_that_ends_php_for_another_one_is_none_of_ours(noisy: Site) -> None:
+    code = "WP_CLI::runcommand( 'coding-agents sessions list', array( 'launch' => false, 'return' => true ) ); exit( 3 );"
+    done = noisy.wp("eval", code, check=False)
+    assert done.returncode == 3
+    assert "ended PHP" not in done.stderr
+
+
+def test_an_error_is_a_sentence_unless_json_was_asked_for(site: Site) -> None:
+    for command in (
+        ["read", "nothing"],
+        ["read", "nothing", "--format=jsonl"],
+        ["list", "--limit=0"],
+        ["list", "--format=wrong"],
+    ):
+        done = site.wp(*COMMAND, *command, check=False)
+        assert (done.returncode in (2, 3), done.stdout) == (True, "")
+        assert re.fullmatch(r"Error: [^{\n]+\.\n", done.stderr), command
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *(["read", "claude-code:\udcff"], ["read", "nothing", "--host=\udcff"], ["reindex", "--project=\udcff"]),
+        *(["list", f"--{option}=\udcff"] for option in ("project", "runtime", "model", "host", "since", "limit", "fields")),
+    ],
+    ids=lambda command: ascii(" ".join(command)),
+)
+def test_what_is_not_utf_8_is_refused(site: Site, command: list[str]) -> None:
+    upsert(site, row("s-1"))
+    code, error = failure(site, *COMMAND, *command)
+    assert (code, error["code"]) == (2, "INVALID_ARGUMENT")
 
 
 def test_an_error_stays_readable_among_noise(noisy: Site) -> None:

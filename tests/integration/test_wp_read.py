@@ -173,9 +173,7 @@ def test_a_session_too_large_for_a_listener_is_refused_as_a_whole(large: Large, 
     log = tmp_path / "events"
     done = large.read("--format=jsonl", EVENTS=str(log))
     assert (done.returncode, done.stdout) == (8, "")
-    error = json.loads(done.stderr)["error"]
-    assert error["code"] == "TOO_LARGE"
-    assert "memory_limit" in error["message"]
+    assert "memory_limit" in done.stderr
     assert events(log) == []
     large.limit("1G")
     assert large.read(EVENTS=str(log)).returncode == 0
@@ -189,7 +187,7 @@ def test_a_single_message_too_large_for_php_is_refused_before_php_dies_of_it(lar
     large.limit("96M")
     done = large.read()
     assert (done.returncode, done.stdout) == (8, "")
-    assert json.loads(done.stderr)["error"]["code"] == "TOO_LARGE"
+    assert "does not fit into PHP's memory" in done.stderr
 
 
 def test_the_sample_subscriber_counts_failing_tools(filled: Site) -> None:

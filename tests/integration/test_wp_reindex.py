@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -153,6 +154,19 @@ def test_missing_sessions_are_forgotten_when_asked(agents: Agents) -> None:
     assert sorted(ids(agents.site)) == sorted([SECOND, "far-away"])
     assert agents.reindex()["missing"] == 0
     assert json.loads(agents.site.wp(*COMMAND, "prune", "--missing", "--yes", "--format=json").stdout) == []
+
+
+def test_what_the_ledger_has_forgotten_is_forgotten_too(agents: Agents) -> None:
+    agents.reindex()
+    upsert(agents.site, row("far-away", host="laptop", status="missing"))
+    (agents.site.home / f".claude/projects/-srv-shop/{FIRST}.jsonl").unlink()
+    agents.reindex()
+    own = ["coding-agents", "sessions", "prune", "--missing", "--yes"]
+    subprocess.run(own, env=agents.site.environment(), check=True, capture_output=True)
+    done = agents.site.wp(*COMMAND, "prune", "--missing", "--yes", "--format=json")
+    forgotten = {"unified_id": f"claude-code:{FIRST}", "runtime": "claude-code", "origin": "", "session_id": FIRST}
+    assert json.loads(done.stdout) == [forgotten]
+    assert sorted(ids(agents.site)) == sorted([SECOND, "far-away"])
 
 
 def test_forgetting_asks_first(one: Agents) -> None:

@@ -111,6 +111,7 @@ final class Criteria {
 	 * @throws Sidecar_Error INVALID_ARGUMENT: a value makes no sense.
 	 */
 	public function __construct( array $args ) {
+		self::require_text( $args );
 		$everything     = ! empty( $args['all'] );
 		$this->runtimes = self::names( $args, 'runtime' );
 		$this->models   = self::names( $args, 'model' );
@@ -133,6 +134,23 @@ final class Criteria {
 			}
 			$this->limit = $limit;
 		}
+	}
+
+	/**
+	 * Refuses what is not UTF-8: neither the database nor the link takes it.
+	 *
+	 * @param array $args Options.
+	 * @throws Sidecar_Error INVALID_ARGUMENT.
+	 */
+	public static function require_text( array $args ): void {
+		array_walk_recursive(
+			$args,
+			static function ( $value ): void {
+				if ( is_string( $value ) && ! preg_match( '//u', $value ) ) {
+					throw new Sidecar_Error( 'INVALID_ARGUMENT', __( 'An argument is not valid UTF-8.', 'coding-agents-sessions' ) );
+				}
+			}
+		);
 	}
 
 	/**

@@ -81,10 +81,22 @@ final class Cron {
 			if ( $event ) {
 				self::unschedule();
 			}
-		} elseif ( ! $event || self::interval() !== (int) $event->interval ) {
-			self::unschedule();
-			wp_schedule_event( time() + self::interval(), self::SCHEDULE, self::HOOK );
+			return;
 		}
+		$wanted = defined( 'WP_CLI' ) && WP_CLI && self::is_owed();
+		if ( ! $event || self::interval() !== (int) $event->interval || ( $wanted && $event->timestamp > time() ) ) {
+			self::unschedule();
+			// The event itself is moved: WordPress refuses a second one within ten minutes of the first.
+			wp_schedule_event( time() + ( $wanted ? 0 : self::interval() ), self::SCHEDULE, self::HOOK );
+		}
+	}
+
+	/**
+	 * Tells whether a web request has used up the turn of a pass, and there was none since.
+	 */
+	private static function is_owed(): bool {
+		$failure = State::get( State::CRON_FAILURE, null );
+		return ! empty( $failure['owed'] ) && self::last_pass() < $failure['time'];
 	}
 
 	/**
@@ -104,15 +116,17 @@ final class Cron {
 			State::clear( State::CRON_FAILURE );
 			return;
 		}
+		$web = 'cli' !== PHP_SAPI;
 		State::set(
 			State::CRON_FAILURE,
 			array(
 				'time'    => time(),
+				'owed'    => $web || self::is_owed(),
 				'code'    => $report->get_error_code(),
 				'message' => $report->get_error_message(),
 			)
 		);
 		Log::warning( $report->get_error_message() );
-		$sessions->drain( 'cli' === PHP_SAPI ? null : self::WEB_SECONDS );
+		$sessions->drain( $web ? self::WEB_SECONDS : null );
 	}
 }

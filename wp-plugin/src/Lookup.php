@@ -46,9 +46,10 @@ final class Lookup {
 	 *
 	 * @param string $id   An id.
 	 * @param array  $args host and origin, both optional.
-	 * @throws Sidecar_Error AMBIGUOUS_SESSION, AGENT_NOT_FOUND, INDEX_UNAVAILABLE.
+	 * @throws Sidecar_Error INVALID_ARGUMENT, AMBIGUOUS_SESSION, AGENT_NOT_FOUND, INDEX_UNAVAILABLE.
 	 */
 	public function find( string $id, array $args ): ?array {
+		Criteria::require_text( array( $id, $args ) );
 		list( $host, $origin ) = array( $args['host'] ?? null, $args['origin'] ?? null );
 		// A native id may hold a colon of its own.
 		$found = $this->index->named( $id, null, $host, $origin, self::CANDIDATES );

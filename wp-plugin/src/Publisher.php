@@ -60,6 +60,7 @@ final class Publisher {
 	 * @throws Sidecar_Error Any code.
 	 */
 	public function reindex( array $args, ?callable $on_progress = null ): array {
+		Criteria::require_text( $args );
 		$runtimes = Criteria::names( $args, 'runtime' );
 		$project  = $args['project'] ?? null;
 		$dry_run  = ! empty( $args['dry-run'] );
@@ -88,8 +89,8 @@ final class Publisher {
 	}
 
 	/**
-	 * Forgets the sessions of this host whose source is gone: in the ledger, then in the table. A crash between the two
-	 * is mended by the next pass, which takes the rows back into the ledger.
+	 * Forgets the sessions of this host whose source is gone: in the ledger, then in the table, also those that the ledger
+	 * had forgotten before. A crash between the two is mended by the next call.
 	 *
 	 * @return array[] runtime, origin and session_id of each.
 	 * @throws Sidecar_Error Any code.
@@ -101,6 +102,14 @@ final class Publisher {
 		foreach ( $this->sidecar->items( 'prune', array( 'sessions' => null ) ) as list( $runtime, $origin, $session_id ) ) {
 			$gone[ Index_Row::key( $host, $origin, $runtime, $session_id ) ] = compact( 'runtime', 'origin', 'session_id' );
 		}
+		$this->index->each(
+			$this->missing(),
+			static function ( array $rows ) use ( &$gone ): void {
+				foreach ( $rows as list( 'session_key' => $key, 'runtime' => $runtime, 'origin' => $origin, 'session_id' => $session_id ) ) {
+					$gone[ $key ] = compact( 'runtime', 'origin', 'session_id' );
+				}
+			}
+		);
 		$this->index->delete( array_keys( $gone ) );
 		return array_values( $gone );
 	}
@@ -111,14 +120,22 @@ final class Publisher {
 	 * @throws Sidecar_Error Any code.
 	 */
 	public function prunable(): int {
-		$criteria = new Criteria(
+		return $this->index->count( $this->missing() );
+	}
+
+	/**
+	 * Returns the criteria of this host's rows whose source is gone.
+	 *
+	 * @throws Sidecar_Error Any code.
+	 */
+	private function missing(): Criteria {
+		return new Criteria(
 			array(
 				'all'    => true,
 				'status' => 'missing',
 				'host'   => array( $this->sidecar->hello()['host'] ),
 			)
 		);
-		return $this->index->count( $criteria );
 	}
 
 	/**

@@ -30,7 +30,8 @@ final class State {
 	public const LAST_PASS = 'coding_agents_sessions_last_pass';
 
 	/**
-	 * The last scheduled pass that failed: array( 'time' => int, 'code' => string, 'message' => string ).
+	 * The last scheduled pass that failed: array( 'time' => int, 'owed' => bool, 'code' => string, 'message' => string ).
+	 * One that failed in a web request is owed until a complete pass.
 	 */
 	public const CRON_FAILURE = 'coding_agents_sessions_cron_failure';
 

@@ -37,6 +37,13 @@ final class Output {
 	private static bool $guarded = false;
 
 	/**
+	 * Whether a command is at work.
+	 *
+	 * @var bool
+	 */
+	private static bool $unfinished = false;
+
+	/**
 	 * Sends what other code echoes from here on to standard error, if the command that runs is one of this plugin.
 	 *
 	 * What was echoed before this plugin was loaded is gone already; then the place is named, so that it can be mended.
@@ -83,6 +90,7 @@ final class Output {
 		while ( '' !== $bytes ) {
 			$written = @fwrite( STDOUT, $bytes ); // phpcs:ignore Generic.PHP.NoSilencedErrors.Discouraged -- a reader may go at any time.
 			if ( ! $written ) {
+				self::$unfinished = false;
 				exit( self::BROKEN_PIPE );
 			}
 			$bytes = (string) substr( $bytes, $written );
@@ -106,48 +114,77 @@ final class Output {
 	 * @param callable $work    Gets the format. Throws Sidecar_Error, or returns a WP_Error.
 	 */
 	public static function run( array $options, array $formats, callable $work ): void {
-		$format = '';
+		// What the person typed, not the default: an error is a sentence where nobody asked for JSON.
+		$as_json          = 'json' === ( $options['format'] ?? '' );
+		self::$unfinished = true;
+		register_shutdown_function(
+			static function () use ( $as_json ): void {
+				// To exit skips the functions that are left, so this one is the last.
+				register_shutdown_function( array( self::class, 'ended' ), $as_json );
+			}
+		);
 		try {
-			$format = Criteria::choice( $options, 'format', $formats );
-			$result = $work( $format );
+			$result = $work( Criteria::choice( $options, 'format', $formats ) );
 		} catch ( Sidecar_Error $error ) {
 			$result = $error->to_wp_error();
 		} catch ( \Throwable $error ) {
 			// Neither a trace nor a message, which could quote a session.
 			$result = ( new Sidecar_Error( 'INTERNAL_ERROR', sprintf( '%s in %s on line %d.', get_class( $error ), $error->getFile(), $error->getLine() ) ) )->to_wp_error();
 		}
+		self::$unfinished = false;
 		if ( is_wp_error( $result ) ) {
-			self::fail( $result, $format );
+			self::report( $result, $as_json );
+			\WP_CLI::halt( $result->get_error_data()['exit'] );
 		}
 	}
 
 	/**
-	 * Ends the command with an error: a JSON object for machine formats, else a sentence.
+	 * Says that other code ended PHP in the middle of a command, which would otherwise look like success without data.
 	 *
-	 * @param \WP_Error $error  Code of schema/errors.json, and message.
-	 * @param string    $format Value of --format.
+	 * @param bool $as_json As for report().
 	 */
-	private static function fail( \WP_Error $error, string $format ): void {
-		$data = $error->get_error_data();
-		if ( in_array( $format, array( 'json', 'jsonl' ), true ) ) {
+	public static function ended( bool $as_json ): void {
+		if ( ! self::$unfinished ) {
+			return;
+		}
+		$action = $GLOBALS['wp_current_filter'][0] ?? null;
+		$error  = new Sidecar_Error(
+			'INTERNAL_ERROR',
+			null === $action
+				? __( 'Other code ended PHP before the command had finished.', 'coding-agents-sessions' )
+				/* translators: %s: name of an action. */
+				: sprintf( __( 'A listener of %s ended PHP.', 'coding-agents-sessions' ), $action )
+		);
+		$error = $error->to_wp_error();
+		self::report( $error, $as_json );
+		exit( (int) $error->get_error_data()['exit'] );
+	}
+
+	/**
+	 * Prints an error to standard error.
+	 *
+	 * @param \WP_Error $error   Code of schema/errors.json, and message.
+	 * @param bool      $as_json As a JSON object instead of a sentence.
+	 */
+	private static function report( \WP_Error $error, bool $as_json ): void {
+		if ( $as_json ) {
 			$document = array(
 				'code'    => $error->get_error_code(),
 				'message' => $error->get_error_message(),
 			);
-			fwrite( STDERR, self::json( array( 'error' => $document + array_intersect_key( $data, array( 'candidates' => 0 ) ) ) ) . "\n" );
+			fwrite( STDERR, self::json( array( 'error' => $document + array_intersect_key( $error->get_error_data(), array( 'candidates' => 0 ) ) ) ) . "\n" );
 		} else {
 			\WP_CLI::error( self::clean( $error->get_error_message() ), false );
 		}
-		\WP_CLI::halt( $data['exit'] );
 	}
 
 	/**
 	 * Returns a value as JSON on one line.
 	 *
-	 * @param mixed $value A value of valid UTF-8.
+	 * @param mixed $value A value. Only an error may quote what is not UTF-8.
 	 */
 	public static function json( $value ): string {
-		return (string) wp_json_encode( $value, JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_PRESERVE_ZERO_FRACTION );
+		return (string) wp_json_encode( $value, JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_PRESERVE_ZERO_FRACTION | JSON_INVALID_UTF8_SUBSTITUTE );
 	}
 
 	/**
