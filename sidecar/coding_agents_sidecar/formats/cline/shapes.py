@@ -10,7 +10,7 @@ file {path, content}                 since then too: a file that a prompt names
 from typing import Any
 
 from .. import fields
-from ..blocks import text_part
+from ..blocks import size_of_base64, text_part
 
 SILENT = ("thoughtSignature",)
 
@@ -63,4 +63,4 @@ def linked(url: str) -> dict[str, Any]:
 def media(media_type: str | None, data: str) -> dict[str, Any]:
     """Return an image or another medium without its data, which are Base64."""
     kind = "image" if media_type is None or media_type.startswith("image/") else "file"
-    return {"type": kind, "media_type": media_type, "bytes": len(data) * 3 // 4 - data[-2:].count("=")}
+    return {"type": kind, "media_type": media_type, "bytes": size_of_base64(data)}

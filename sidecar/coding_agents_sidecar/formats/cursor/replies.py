@@ -14,7 +14,7 @@ from typing import Any
 
 from ...model import Message, Role, ToolCall, ToolResult
 from .. import fields
-from ..blocks import plain, text_part
+from ..blocks import plain, size_of_base64, text_part
 from . import spoken
 
 TOOL_CALLS = ("tool-call", "tool_call", "tool_use")
@@ -117,7 +117,7 @@ def media_part(part: Any) -> dict[str, Any]:
 def size_of(data: Any) -> int | None:
     """Return the bytes of media; ``None`` when they lie elsewhere."""
     if isinstance(data, str) and data and "://" not in data[:16]:
-        return len(data) * 3 // 4 - data[-2:].count("=")
+        return size_of_base64(data)
     if fields.text(data, "type") == "Buffer":
         data = fields.at(data, "data")
     return len(data) if isinstance(data, dict | list) and data else None
